@@ -14,6 +14,7 @@ from .report import medians
 LOOK_SECONDS = 0.05
 # Memtables are still flushed when the last record is durable: each side has that behind it.
 SETTLE_SECONDS = 1.0
+LEAST_BASE_BYTES = 1 << 20  # of the log, which a base waits for
 WAYS = {"alone": None, "none": "none", "lz4": "lz4"}
 
 
@@ -152,6 +153,10 @@ def measure(a, ratchet, document, new_topic):
 
 def measure_heal(a, ratchet, document, new_topic):
     """A standby's directory is lost: it reads a base, or the log from its first record on."""
+    if a.brokers and "log" in a.source:
+        raise BenchError("the size of the log is seen in the directory of a broker of this run: take --source base")
+    if a.workload["events"] * a.workload["size"] < LEAST_BASE_BYTES * 4:
+        raise BenchError("no base is written of so little: take more events")
     topic = new_topic()
     right = ratchet.fill(topic, a.workload)
     print(heal_title())
