@@ -11,15 +11,16 @@ from .machine import ROOT, kafka_version
 class Broker:
     """To be used in `with`: what was started is stopped, and its data removed, at the end."""
 
-    def __init__(self, brokers, directory, heap):
+    def __init__(self, brokers, directory, heap, properties=()):
         self.given, self.directory, self.heap = brokers, pathlib.Path(directory), heap
+        self.properties = [word for one in properties for word in ("--set", one)]
         self.address, self.pid = brokers, None
 
     def __enter__(self):
         if self.given:
             return self
         try:
-            self._tool("--port", "auto", "--heap", self.heap, "start")
+            self._tool("--port", "auto", "--heap", self.heap, *self.properties, "start")
             self.address = self._tool("bootstrap").strip()
             self.pid = int((self.directory / "pid").read_text())
         except BaseException:

@@ -56,7 +56,7 @@ public final class Main {
     }
   }
 
-  private static Topology topology(Map<String, String> given) {
+  static Topology topology(Map<String, String> given) {
     boolean memory = !"rocksdb".equals(given.get("--stores"));
     Topology topology = new Topology();
     topology.addSource("events", Serdes.ByteArray().deserializer(), Serdes.ByteArray().deserializer(), given.get("--topic"));
@@ -78,7 +78,7 @@ public final class Main {
     return memory ? Stores.inMemoryKeyValueStore(name) : Stores.persistentKeyValueStore(name);
   }
 
-  private static Properties settings(Map<String, String> given) {
+  static Properties settings(Map<String, String> given) {
     Properties p = new Properties();
     p.put(StreamsConfig.APPLICATION_ID_CONFIG, given.get("--group"));
     p.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, given.get("--brokers"));
@@ -88,6 +88,11 @@ public final class Main {
     p.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, given.getOrDefault("--threads", "2"));
     p.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 128L << 20);
     p.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
+    p.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, given.getOrDefault("--standby-replicas", "0"));
+    if (given.containsKey("--session-timeout-ms")) {
+      p.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), given.get("--session-timeout-ms"));
+      p.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), given.get("--heartbeat-interval-ms"));
+    }
     p.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
     p.put(StreamsConfig.consumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), 5_000);
     p.put(StreamsConfig.consumerPrefix(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG), 10);
@@ -99,7 +104,7 @@ public final class Main {
     return p;
   }
 
-  private static long committed(Admin admin, String group) throws Exception {
+  static long committed(Admin admin, String group) throws Exception {
     long sum = 0;
     for (OffsetAndMetadata offset : admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get().values()) {
       sum += offset.offset();
@@ -119,7 +124,8 @@ public final class Main {
     return 0;
   }
 
-  private static void print(KafkaStreams streams, double seconds, double cpu) throws Exception {
+  /** Of the stores of all tasks that are active here, as one JSON object: rows, and the digest of their states. */
+  static String digest(KafkaStreams streams) {
     long rows = 0;
     long digest = 0;
     CRC32 crc = new CRC32();
@@ -136,12 +142,17 @@ public final class Main {
         ++rows;
       }
     }
+    return "{\"aggregates\":" + rows + ",\"digest\":" + digest + "}";
+  }
+
+  private static void print(KafkaStreams streams, double seconds, double cpu) throws Exception {
+    String digest = digest(streams);
     long records = PaymentStates.handled();
     System.out.printf(Locale.ROOT,
         "{\"records\":%d,\"seconds\":%.6f,\"per_second\":%.1f,\"cpu_seconds\":%.3f,\"max_rss_bytes\":%d,\"counters\":"
-            + "{\"applied\":%d,\"duplicate\":%d,\"stale\":%d,\"malformed\":%d},\"aggregates\":%d,\"digest\":%d}%n",
+            + "{\"applied\":%d,\"duplicate\":%d,\"stale\":%d,\"malformed\":%d},%s%n",
         records, seconds, records / seconds, cpu, mostResidentBytes(), PaymentStates.applied.get(),
-        PaymentStates.duplicate.get(), PaymentStates.stale.get(), PaymentStates.malformed.get(), rows, digest);
+        PaymentStates.duplicate.get(), PaymentStates.stale.get(), PaymentStates.malformed.get(), digest.substring(1));
     streams.close(Duration.ofSeconds(20));
   }
 }

@@ -2,6 +2,8 @@
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -21,23 +23,32 @@ final class PaymentStates implements Processor<byte[], byte[], Void, Void> {
   static final AtomicLong malformed = new AtomicLong();
   static volatile long firstNanos;
 
+  private static final Map<Integer, AtomicLong> HANDLED_OF = new ConcurrentHashMap<>();
   private static final byte[] SEEN = {1};
   private KeyValueStore<Bytes, byte[]> ids;
   private KeyValueStore<Bytes, byte[]> states;
+  private AtomicLong handledHere;
 
   static long handled() {
     return applied.get() + duplicate.get() + stale.get() + malformed.get();
+  }
+
+  /** By the partition that they are of. */
+  static Map<Integer, AtomicLong> handledOf() {
+    return HANDLED_OF;
   }
 
   @Override
   public void init(ProcessorContext<Void, Void> context) {
     ids = context.getStateStore(IDS);
     states = context.getStateStore(STATES);
+    handledHere = HANDLED_OF.computeIfAbsent(context.taskId().partition(), partition -> new AtomicLong());
   }
 
   @Override
   public void process(Record<byte[], byte[]> record) {
     if (firstNanos == 0) firstNanos = System.nanoTime();
+    handledHere.incrementAndGet();
     Event e = Event.parse(record.value());
     if (e == null) {
       malformed.incrementAndGet();
