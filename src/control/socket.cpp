@@ -161,10 +161,16 @@ transfer read_exactly(int fd, void* into, std::size_t size, steady_deadline dead
   });
 }
 
+/// What the socket has room for goes out also while the server ends: an answer that is made is an answer.
 transfer write_exactly(int fd, const void* from, std::size_t size, steady_deadline deadline, int stop) {
-  return move_exactly(fd, POLLOUT, size, deadline, stop, [&](std::size_t moved) {
+  const auto put = [&](std::size_t moved) {
     return ::send(fd, static_cast<const char*>(from) + moved, size - moved, MSG_DONTWAIT | MSG_NOSIGNAL);
-  });
+  };
+  const ssize_t at_once = put(0);
+  const std::size_t done = at_once > 0 ? static_cast<std::size_t>(at_once) : 0;
+  if (done == size) return transfer::done;
+  return move_exactly(fd, POLLOUT, size - done, deadline, stop,
+                      [&](std::size_t moved) { return put(done + moved); });
 }
 
 bool has_hung_up(int fd) {

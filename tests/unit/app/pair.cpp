@@ -56,15 +56,14 @@ TEST_F(pair, a_follower_joins_although_others_append_all_the_time) {
 
 TEST_F(pair, a_follower_is_ready_once_the_group_has_let_it_in) {
   let_first_read(20);
-  const std::string refusal = "Broker: Invalid session timeout";
+  c.refusal = "Broker: Invalid session timeout";
   std::string why;
-  const auto refused = [&, left = 100](pair_source& s, std::atomic<bool>& stop) mutable {
+  const auto refused = [&, left = 100](pair_source&, std::atomic<bool>& stop) mutable {
     why = second.why_not_ready();
-    s.refuse(refusal);
     if (--left == 0) stop = true;
   };
   ASSERT_FALSE(second.run(refused));
-  EXPECT_EQ(why, "waiting for the group to let this instance in: " + refusal);
+  EXPECT_EQ(why, "waiting for the group to let this instance in: " + c.refusal);
 }
 
 TEST_F(pair, another_instance_takes_over_with_nothing_but_the_log) {

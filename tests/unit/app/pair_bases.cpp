@@ -60,7 +60,10 @@ TEST_F(pair, an_owner_that_may_be_late_cuts_nothing) {
   const auto failed = first.run(
       [&, polls = 0](pair_source& s, std::atomic<bool>& stop) mutable {
         if (!has_fenced) return;
-        if (++polls == 5) s.lose();
+        if (++polls == 5) {
+          s.lose();
+          c.owner = &c;  // the other one has it
+        }
         log->lands = polls >= 5;
         if (polls == 15) stop = true;
       },

@@ -38,6 +38,7 @@ struct cluster {
   std::deque<std::string> records;  ///< of the input
   std::map<topic_partition, committed_offset> committed;
   const void* owner{nullptr};  ///< who has the slot
+  std::string refusal;         ///< why the group lets nobody in; empty: it does
   std::uint32_t generation{0};
   std::map<std::string, std::string> claims;  ///< who committed on the slot last
   std::vector<group_member> others;           ///< in the group, beside those that run
@@ -84,11 +85,6 @@ class pair_source final : public source {
     comes_back_ = true;
   }
   [[nodiscard]] bool has_joined() const { return has_joined_; }
-  /// The group does not let it in.
-  void refuse(std::string why) {
-    is_refused_ = true;
-    notices_.push_back(notice::trouble{make_error_code(errc::source_unavailable), std::move(why), {}});
-  }
   [[nodiscard]] bool has_read_all() const {
     const auto at = positions_.find(k_input);
     return at != positions_.end() && at->second == static_cast<std::int64_t>(of_.records.size());
@@ -125,7 +121,10 @@ class pair_source final : public source {
     return std::optional{owned_record{{}, of_.records.at(static_cast<std::size_t>(offset))}};
   }
   result<void> join(std::span<const std::string> topics) override {
-    if (is_refused_) return success();
+    if (!of_.refusal.empty()) {
+      notices_.push_back(notice::trouble{make_error_code(errc::source_unavailable), of_.refusal, {}});
+      return success();
+    }
     has_joined_ = true;
     if (topics.front() != k_log_topic) {  // without a log: it reads the input by itself
       of_.owner = this;
@@ -202,7 +201,6 @@ class pair_source final : public source {
   std::map<topic_partition, std::int64_t> positions_;
   bool is_dead_{false};
   bool comes_back_{false};
-  bool is_refused_{false};
 };
 
 /// One instance with a directory of its own.
