@@ -93,7 +93,7 @@ constexpr std::array k_rules{
              "this instance owns the replicated state from here on"},
     log_rule{log_kind::lead_lost, "lead_lost", k_warn, "it owns the replicated state no more"},
     log_rule{log_kind::handover_begun, "handover_begun", k_info,
-             "somebody asked that another instance owns the state; this one ends its work"},
+             "the owner was asked to hand the state over, and ends its work"},
     log_rule{log_kind::handover_done, "handover_done", k_info, "the other instance owns the state"},
     log_rule{log_kind::handover_failed, "handover_failed", k_warn,
              "the other instance did not take the state in time; the group decides who owns it"},

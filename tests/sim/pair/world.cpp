@@ -35,8 +35,7 @@ std::string to_text(const history_result& met) {
                      std::to_string(met.did.killed) + " killed, " + std::to_string(met.did.stopped) +
                      " stood still, " + std::to_string(met.did.handed_over) + " handed over, " +
                      std::to_string(met.did.compared) + " digests compared, " + std::to_string(met.cuts) +
-                     " cuts, " + std::to_string(met.steps) +
-                     " confirmed steps\n";
+                     " cuts, " + std::to_string(met.steps) + " confirmed steps\n";
   for (const auto* counts : {&met.fates, &met.faults}) {
     for (const auto& [name, count] : *counts)
       text += "  " + std::to_string(count) + (counts == &met.fates ? " records of the log: " : " times ") +
