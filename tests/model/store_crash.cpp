@@ -12,6 +12,7 @@
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
 #include "store_steps.hpp"
+#include "support/killed_directory.hpp"
 
 /// The fault model: the machine loses power. What was synced is there. Of the write-ahead log behind that,
 /// any part may be missing, zero or wrong, in any order. Column families may have been flushed at any moment
@@ -120,10 +121,8 @@ crash_site run_to_crash(driver& d, store& s, const fs::path& live, const fs::pat
     }
   }
   site.written = s.last_step();
-  EXPECT_TRUE(database_of(s).db().PauseBackgroundWork().ok());
   fs::remove_all(copy);
-  fs::copy(live, copy, fs::copy_options::recursive);
-  EXPECT_TRUE(database_of(s).db().ContinueBackgroundWork().ok());
+  store_support::copy_as_killed(s, live, copy);
   return site;
 }
 
@@ -218,7 +217,7 @@ TEST(a_crash, with_damage_below_what_was_synced_is_refused) {
     ASSERT_TRUE(s.sync());
     const std::uint64_t synced = s.last_step();
     const fs::path copy = room.path() / "copy";
-    fs::copy(live, copy, fs::copy_options::recursive);
+    store_support::copy_as_killed(s, live, copy);
     for (const auto& [name, size] : log_sizes(copy)) {
       const auto start = at_start.find(name);
       spoil(d, copy / name, start == at_start.end() ? 0 : start->second);

@@ -17,6 +17,7 @@
 #include "store/rocks_open.hpp"
 #include "store/rocks_store.hpp"
 #include "store_steps.hpp"
+#include "support/killed_directory.hpp"
 #include "support/replica_log.hpp"
 
 /// The same steps leave the same bytes, whether they are written directly, or go through pending rows and a
@@ -223,7 +224,7 @@ TEST(a_replica, that_is_killed_at_any_byte_of_a_write_has_whole_steps_and_their_
     SCOPED_TRACE("cut at " + std::to_string(cut) + " of " + std::to_string(end));
     const fs::path copy = room.path() / "copy";
     fs::remove_all(copy);
-    fs::copy(live, copy, fs::copy_options::recursive);
+    store_support::copy_as_killed(*s, live, copy);
     if (cut % 2 == 0) {
       fs::resize_file(copy / name, cut);
     } else {

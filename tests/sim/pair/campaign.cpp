@@ -74,9 +74,13 @@ TEST(histories, are_the_same_each_time) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     std::vector<std::string> first;
     std::vector<std::string> second;
-    (void)play(seed, &first);
-    (void)play(seed, &second);
-    ASSERT_EQ(first, second) << "seed " << seed;
+    const std::string broken = play(seed, &first).broken;
+    ASSERT_EQ(broken, play(seed, &second).broken) << "seed " << seed;
+    const auto [one, other] = std::ranges::mismatch(first, second);
+    ASSERT_TRUE(one == first.end() && other == second.end())
+        << "seed " << seed << ", line " << one - first.begin() << ":\n"
+        << (one == first.end() ? "the end" : *one) << "\n"
+        << (other == second.end() ? "the end" : *other);
     ASSERT_FALSE(first.empty());
   }
 }

@@ -16,6 +16,7 @@
 #include "store/layout/layout.hpp"
 #include "store/replica.hpp"
 #include "store/rocks_open.hpp"
+#include "support/killed_directory.hpp"
 #include "support/replica_log.hpp"
 
 namespace ratchet::pair_sim {
@@ -319,8 +320,8 @@ session_result machine::session(source& from) {
 /// A process that is killed does not close its files: what is there at that moment is put aside meanwhile.
 void machine::close(bool is_killed) {
   const fs::path aside = files_.path() / "aside";
-  std::error_code none_yet;
-  if (is_killed) fs::copy(settings_.state.path, aside, fs::copy_options::recursive, none_yet);
+  const bool leaves_files = is_killed && store_ != nullptr;
+  if (leaves_files) store_support::copy_as_killed(*rocks_, settings_.state.path, aside);
   try {
     if (store_ != nullptr && broken_.empty()) {
       judge_.on_rest(name_, *replica_, store_support::rows_of(*rocks_));
@@ -336,7 +337,7 @@ void machine::close(bool is_killed) {
   log_ = nullptr;
   replica_.reset();
   inbox_.reset();
-  if (!is_killed || none_yet) return;
+  if (!leaves_files) return;
   fs::remove_all(settings_.state.path);
   fs::rename(aside, settings_.state.path);
 }
