@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <thread>
 #include <utility>
 
 #include "consumer/base_writer.hpp"
+#include "consumer/side_job.hpp"
 #include "core/success.hpp"
 #include "ports/error_class.hpp"
 
@@ -40,12 +40,6 @@ constexpr std::uint64_t k_bases_of_log = 2;
 
 base_keeper::base_keeper(dependencies of) : of_{std::move(of)} {}
 
-template <class T>
-std::optional<T> base_keeper::take(std::future<T>& of) {
-  if (of.wait_for(std::chrono::seconds{0}) == std::future_status::timeout) return std::nullopt;
-  return of.get();  // ready, or deferred to now
-}
-
 base_progress base_keeper::progress() const {
   base_progress p;
   if (newest_)
@@ -61,20 +55,6 @@ std::uint64_t base_keeper::log_since_base() const {
   const std::uint64_t all = of_.slot.position().bytes;
   const std::uint64_t before = newest_ ? newest_->of.at.bytes : 0;
   return all > before ? all - before : 0;
-}
-
-/// What a job throws is told as what it failed with.
-template <class T, class Job>
-std::future<result<T>> base_keeper::start(Job job) {
-  return std::async(of_.on, [job = std::move(job)]() mutable -> result<T> {
-    try {
-      return job();
-    } catch (const std::bad_alloc&) {
-      return std::make_error_code(std::errc::not_enough_memory);
-    } catch (const std::exception&) {
-      return make_error_code(errc::internal);
-    }
-  });
 }
 
 void base_keeper::stop() {
@@ -104,17 +84,11 @@ void base_keeper::turn() {
     case doing::nothing:
       return begin();
     case doing::looking:
-      if (auto seen = take(look_)) {
-        doing_ = doing::nothing;
-        if (!*seen) return put_off("the newest base cannot be looked for", seen->error(), k_pause);
-        take_newest(seen->value());
-      }
+      if (const auto seen = looked(k_pause)) take_newest(*seen);
       return;
     case doing::writing:
-      if (auto done = take(write_)) {
-        doing_ = doing::nothing;
-        if (!*done) return put_off("a base cannot be written", done->error(), k_pause);
-        made_ = done->value();
+      if (const auto done = wrote("a base cannot be written", k_pause)) {
+        made_ = *done;
         newest_ = made_.end;
         prove();
       }
@@ -125,7 +99,7 @@ void base_keeper::turn() {
       if (of_.clock.steady() - proves_since_ >= k_pause) prove();
       return;
     case doing::cutting:
-      if (auto done = take(cut_)) note_cut(*done);
+      if (const auto done = take_side_job(cut_)) note_cut(*done);
       return;
   }
 }
@@ -134,20 +108,18 @@ void base_keeper::turn() {
 void base_keeper::write_begin() {
   switch (doing_) {
     case doing::looking:
-      if (auto seen = take(look_)) {
-        doing_ = doing::nothing;
-        if (!*seen) return put_off("the newest base cannot be looked for", seen->error(), k_pause_of_begin);
-        newest_ = seen->value();
+      if (const auto seen = looked(k_pause_of_begin)) {
+        newest_ = *seen;
         has_begin_ = newest_ && newest_->of.at == of_.slot.position();
         if (!has_begin_) write();
       }
       return;
     case doing::writing:
-      if (auto done = take(write_)) {
-        doing_ = doing::nothing;
-        if (!*done) return put_off("the first base cannot be written", done->error(), k_pause_of_begin);
-        newest_ = done->value().end;
+      if (const auto done = wrote("the first base cannot be written", k_pause_of_begin)) {
+        newest_ = done->end;
         has_begin_ = true;
+        ++bases_written_;
+        trouble_.clear();
         tell(of_.log_lines, log_kind::base_written,
              "wrote the first base, of step {}: {} bytes in {} records; the log `{}` goes on from it",
              newest_->of.at.step, newest_->bytes, newest_->parts + 2, of_.topic);
@@ -159,6 +131,26 @@ void base_keeper::write_begin() {
       if (of_.clock.steady() >= not_before_) look_for_newest();
       return;
   }
+}
+
+/// The newest base, once it was looked for; none: not yet, or that failed and is put off.
+std::optional<std::optional<replicate::base_end>> base_keeper::looked(std::chrono::seconds pause) {
+  auto seen = take_side_job(look_);
+  if (!seen) return std::nullopt;
+  doing_ = doing::nothing;
+  if (*seen) return std::move(*seen).value();
+  put_off("the newest base cannot be looked for", seen->error(), pause);
+  return std::nullopt;
+}
+
+/// A base, once it is written; none: not yet, or that failed and is put off.
+std::optional<base_keeper::written> base_keeper::wrote(std::string_view trouble, std::chrono::seconds pause) {
+  auto done = take_side_job(write_);
+  if (!done) return std::nullopt;
+  doing_ = doing::nothing;
+  if (*done) return std::move(*done).value();
+  put_off(trouble, done->error(), pause);
+  return std::nullopt;
 }
 
 void base_keeper::note_cut(const result<void>& done) {
@@ -212,8 +204,8 @@ void base_keeper::begin() {
 
 void base_keeper::look_for_newest() {
   doing_ = doing::looking;
-  look_ = start<std::optional<replicate::base_end>>(
-      [this, longest = of_.on == std::launch::async ? k_look_timeout : milliseconds{0}] {
+  look_ = start_side_job<std::optional<replicate::base_end>>(
+      of_.on, [this, longest = of_.on == std::launch::async ? k_look_timeout : milliseconds{0}] {
         return newest_base(of_.bases, longest, stop_);
       });
 }
@@ -236,9 +228,10 @@ void base_keeper::write() {
   doing_ = doing::writing;
   of_.digests.ask_for_all();
   bytes_written_ = 0;
-  write_ = start<written>([this, what, base = of_.draw(), from = std::move(copy).value()]() mutable {
-    return write_base(std::move(from), base, what);
-  });
+  write_ = start_side_job<written>(of_.on,
+                                   [this, what, base = of_.draw(), from = std::move(copy).value()]() mutable {
+                                     return write_base(std::move(from), base, what);
+                                   });
 }
 
 result<base_keeper::written> base_keeper::write_base(std::unique_ptr<replica_copy> from, std::uint64_t base,
@@ -273,7 +266,7 @@ result<base_keeper::written> base_keeper::write_base(std::unique_ptr<replica_cop
 /// each later owner has fenced behind that.
 void base_keeper::cut() {
   doing_ = doing::cutting;
-  cut_ = start<void>([this] { return cut_both(); });
+  cut_ = start_side_job<void>(of_.on, [this] { return cut_both(); });
 }
 
 result<void> base_keeper::cut_both() {

@@ -76,12 +76,10 @@ class base_keeper {
   void prove();
   [[nodiscard]] result<void> cut_both();
   void put_off(std::string_view what, std::error_code, std::chrono::seconds pause);
-  template <class T, class Job>
-  [[nodiscard]] std::future<result<T>> start(Job);
+  [[nodiscard]] std::optional<std::optional<replicate::base_end>> looked(std::chrono::seconds pause);
+  [[nodiscard]] std::optional<written> wrote(std::string_view trouble, std::chrono::seconds pause);
   [[nodiscard]] result<written> write_base(std::unique_ptr<replica_copy>, std::uint64_t base,
                                            const replicate::base_content&);
-  template <class T>
-  [[nodiscard]] static std::optional<T> take(std::future<T>&);
 
   dependencies of_;
   doing doing_{doing::nothing};

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <thread>
 #include <utility>
 
+#include "consumer/side_job.hpp"
 #include "core/hex.hpp"
 #include "core/success.hpp"
 #include "core/typed_command.hpp"
@@ -20,13 +20,18 @@ namespace {
 /// Rows are hashed in blocks of so many bytes. Replicas that cut them elsewhere do not agree.
 constexpr std::size_t k_block = std::size_t{256} << 10U;
 
+/// A log may have a point twice, with steps between.
+[[nodiscard]] bool is_of_one_moment(const replicate::digest_body& a, const replicate::digest_body& b) {
+  return a.point == b.point && a.step == b.step;
+}
+
 }  // namespace
 
 void digest_keeper::take(const replicate::counted_note& note) {
   if (note.record.head.kind == replicate::record_kind::point) return take_point(note);
   if (note.own) return;
   const replicate::digest_body& told = note.record.digest;
-  if (here_ && here_->point == told.point) {
+  if (here_ && is_of_one_moment(*here_, told)) {
     compare(*std::exchange(here_, std::nullopt), told);
   } else if (reading_.valid() && met_ == told.point) {
     there_ = told;
@@ -50,15 +55,9 @@ void digest_keeper::take_point(const replicate::counted_note& note) {
   replicate::digest_body begun;
   begun.point = point.number;
   begun.step = note.step;
-  reading_ = std::async(
-      of_.on,
-      [this, from = std::shared_ptr{std::move(copy).value()}, begun, most = point.most]() -> result<piece> {
-        try {
-          return read(*from, begun, most);
-        } catch (const std::bad_alloc&) {
-          return std::make_error_code(std::errc::not_enough_memory);
-        }
-      });
+  reading_ = start_side_job<piece>(of_.on, [this, from = std::move(copy).value(), begun, most = point.most] {
+    return read(*from, begun, most);
+  });
 }
 
 result<digest_keeper::piece> digest_keeper::read(replica_copy& from, const replicate::digest_body& begun,
@@ -85,10 +84,11 @@ result<digest_keeper::piece> digest_keeper::read(replica_copy& from, const repli
 }
 
 void digest_keeper::turn() {
-  if (reading_.valid() && reading_.wait_for(std::chrono::seconds{0}) != std::future_status::timeout) {
-    const auto read = reading_.get();
-    if (read) finish(read.value());
-    there_.reset();
+  if (reading_.valid()) {
+    if (const auto read = take_side_job(reading_)) {
+      if (*read) finish(read->value());
+      there_.reset();
+    }
   }
   if (of_.slot.leads()) make_point();
 }
@@ -97,7 +97,7 @@ void digest_keeper::finish(const piece& read) {
   next_ = read.behind;
   if (!own_in_) {
     here_ = read.body;
-    if (there_) compare(*std::exchange(here_, std::nullopt), *there_);
+    if (there_ && is_of_one_moment(*here_, *there_)) compare(*std::exchange(here_, std::nullopt), *there_);
   } else if (of_.slot.leads() && of_.slot.attempt() == *own_in_) {
     replicate::log_record told;
     told.head.kind = replicate::record_kind::digest;
@@ -134,9 +134,8 @@ void digest_keeper::compare(const replicate::digest_body& here, const replicate:
   if (lines_.due(of_.clock.steady()))
     tell(of_.log_lines, log_kind::replica_differs,
          "the state as of step {} is not the owner's: of {} bytes of rows here the digest is {}, of {} bytes "
-         "there "
-         "it is {}. One of the two is damaged: stop this instance, and run `{}` here, then on the owner's "
-         "machine; see docs/operating/high-availability.md{}",
+         "there it is {}. One of the two is damaged: stop this instance, and run {} here, then on the "
+         "owner's machine; see docs/operating/high-availability.md{}",
          here.step, here.bytes, to_hex(here.hash), there.bytes, to_hex(there.hash), typed_command("verify"),
          lines_.suppressed());
 }

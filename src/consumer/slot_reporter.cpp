@@ -80,8 +80,8 @@ void slot_reporter::show(slot_role as) {
     s.records_behind = 0;
     s.behind.reset();
     s.log_since_base = of_.bases.log_since_base();
-  } else {
-    s.bases.newest.reset();  // another instance writes them now
+  } else if (!of_.bases.must_wait()) {  // another instance writes them now
+    s.bases.newest.reset();
     s.bases.trouble.clear();
   }
   of_.status->set_slot(std::move(s));

@@ -69,7 +69,7 @@ std::optional<problem> refusal_of_standby(const instance_status& status) {
                    {}};
   }
   return problem{errc::not_owner,
-                 what + owner_text(*slot) + " owns the state",
+                 what + instance_text(slot->owner->instance, slot->owner->advertise) + " owns the state",
                  "type it on the machine of `" + slot->owner->instance + "`",
                  {}};
 }

@@ -57,17 +57,10 @@ void line(std::string& out, std::string_view name, const std::string& text) {
   append_line(out, one + text);
 }
 
-/// "`ratchet-0` at ratchet-0:9187".
-std::string named(std::string_view instance, std::string_view advertise) {
-  std::string text = "`" + std::string{instance} + "`";
-  if (!advertise.empty()) text += " at " + std::string{advertise};
-  return text;
-}
-
 std::string text_of(const std::optional<slot_owner>& owner) {
   if (!owner) return "not known yet";
-  return named(owner->instance, owner->advertise) + ", epoch " + std::to_string(owner->epoch.generation) +
-         "." + std::to_string(owner->epoch.attempt);
+  return instance_text(owner->instance, owner->advertise) + ", epoch " +
+         std::to_string(owner->epoch.generation) + "." + std::to_string(owner->epoch.attempt);
 }
 
 std::string head_of(slot_role role) {
@@ -154,13 +147,13 @@ void write_slot(json_writer& json, const replica_at_rest& r) {
 
 std::string standby_note(const slot_status& s) {
   std::string text = "this instance is a standby";
-  if (s.owner) text += " of " + named(s.owner->instance, s.owner->advertise);
+  if (s.owner) text += " of " + instance_text(s.owner->instance, s.owner->advertise);
   return text + (s.behind ? "; its state may be " + age_text(*s.behind) + " old"
                           : "; how old its state is, is not known yet");
 }
 
 void append_slot(std::string& out, const slot_status& s) {
-  append_line(out, head_of(s.role) + named(s.instance, s.advertise) + ", with the log " + s.log);
+  append_line(out, head_of(s.role) + instance_text(s.instance, s.advertise) + ", with the log " + s.log);
   if (s.role != slot_role::owner) line(out, "owner", text_of(s.owner));
   const bool shows_epoch = s.role == slot_role::owner && s.owner;
   line(out, "step",
@@ -178,7 +171,8 @@ void append_slot(std::string& out, const slot_status& s) {
   if (s.restored) line(out, "copy", counted(*s.restored, "byte") + " read so far");
   if (s.role != slot_role::owner) append_digests(out, s.digests);
   line(out, "log", log_of(s));
-  if (s.role != slot_role::owner) return;
+  const bool writes_bases = s.role == slot_role::owner || s.bases.writes || !s.bases.trouble.empty();
+  if (!writes_bases) return;
   line(out, "base", base_of(s.bases));
   if (!s.bases.trouble.empty()) line(out, "", s.bases.trouble);
 }

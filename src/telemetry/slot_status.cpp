@@ -1,14 +1,11 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "telemetry/slot_status.hpp"
 
-#include "core/shown_text.hpp"
-
 namespace ratchet {
 
-std::string owner_text(const slot_status& s) {
-  if (!s.owner) return "not known yet";
-  std::string text = "`" + shown_text(s.owner->instance) + "`";
-  if (!s.owner->advertise.empty()) text += " at " + shown_text(s.owner->advertise);
+std::string instance_text(std::string_view instance, std::string_view advertise) {
+  std::string text = "`" + std::string{instance} + "`";
+  if (!advertise.empty()) text += " at " + std::string{advertise};
   return text;
 }
 

@@ -95,7 +95,7 @@ struct slot_status {
   friend bool operator==(const slot_status&, const slot_status&) = default;
 };
 
-/// "`ratchet-0` at ratchet-0:9187", or what is known of it.
-[[nodiscard]] std::string owner_text(const slot_status&);
+/// An instance for people: "`ratchet-0` at ratchet-0:9187". The address may be empty.
+[[nodiscard]] std::string instance_text(std::string_view instance, std::string_view advertise);
 
 }  // namespace ratchet

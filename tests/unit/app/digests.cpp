@@ -190,12 +190,37 @@ TEST_F(digests, do_not_mind_a_point_that_is_there_twice) {
   owner_->turn();
   ASSERT_TRUE(log_.land(owner_->way.producer(), memory_log::how::repeated));
   owner_->way.lands = true;
+  follower_->way.most_entries = 1;
   for (int i = 0; i < 4; ++i) {
     step("b" + std::to_string(i));
-    follower_->turn(2);
+    follower_->turn(6);  // it is done with the first one when it meets the second
   }
   EXPECT_EQ(found().same, 1U);
   EXPECT_EQ(found().different, 0U);
+}
+
+/// As a client does behind a new leader of the topic.
+TEST_F(digests, do_not_mind_a_point_that_is_there_again_behind_further_steps) {
+  begin(k_all);
+  follower_->hears = false;
+  const std::int64_t from = log_.end();
+  compare();
+  const std::int64_t to = log_.end();
+  follower_->hears = true;
+  step("a1");
+  compare();
+  ASSERT_EQ(found().same, 1U);
+  for (std::int64_t at = from; at < to; ++at) log_.append(*log_.at(at));
+  follower_->turn(4);
+  EXPECT_EQ(found().different, 0U) << follower_->lines.str();
+  // Where the owner's is there before this one is read.
+  for (std::int64_t at = from; at < to; ++at) log_.append(*log_.at(at));
+  must(follower_->slot.turn());
+  follower_->turn(4);
+  EXPECT_EQ(found().different, 0U) << follower_->lines.str();
+  compare();
+  compare();
+  EXPECT_GT(found().same, 1U) << "and the next one is compared";
 }
 
 TEST_F(digests, are_not_made_of_points_that_were_missed) {

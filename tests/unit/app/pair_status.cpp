@@ -168,6 +168,28 @@ TEST_F(pair_status, of_an_owner_tells_why_no_base_is_written) {
   EXPECT_NE(s.bases.trouble.find("a topic does not exist"), std::string::npos) << s.bases.trouble;
 }
 
+TEST_F(pair_status, of_an_owner_tells_no_more_why_its_first_base_was_put_off_once_it_is_written) {
+  first.change = [](config& of) { of.replicate.reset(); };
+  let_first_read(20);
+  first.change = nullptr;
+  c.bases.set_missing(true);
+  slot_status put_off;
+  slot_status seen;
+  const auto failed = first.run([&, left = 1'000](pair_source&, std::atomic<bool>& stop) mutable {
+    if (const auto slot = first.shown().slot) seen = *slot;
+    if (left == 900) {
+      put_off = seen;
+      c.bases.set_missing(false);
+    }
+    if (left-- == 0 || seen.bases.written > 0) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_NE(put_off.bases.trouble, "");
+  EXPECT_EQ(put_off.bases.written, 0U);
+  EXPECT_EQ(seen.bases.written, 1U);
+  EXPECT_EQ(seen.bases.trouble, "");
+}
+
 TEST_F(pair_status, of_an_instance_that_began_at_a_base_names_the_owner) {
   first.change = make_many_bases;
   let_first_read(60);

@@ -85,6 +85,17 @@ TEST(slot_text, of_an_owner_is_what_it_does_for_the_others) {
             "              the log cannot be cut: access denied\n");
 }
 
+TEST(slot_text, of_an_instance_that_cannot_write_its_first_base_says_why) {
+  slot_status s = status_of_standby();
+  s.role = slot_role::following;
+  s.bases.trouble = "the first base cannot be written: access denied";
+  std::string text;
+  append_slot(text, s);
+  EXPECT_NE(text.find("  base        none yet\n              the first base cannot be written: access denied\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(slot_text, of_a_standby_is_whom_it_follows_and_how_far_it_is) {
   slot_status s = status_of_standby();
   EXPECT_EQ(slot_text(s),
