@@ -63,6 +63,7 @@ namespace {
 /// The state of a standby is as old as it is behind, which no answer says. On standard error, as the answer
 /// may be the bytes of a snapshot. An instance that does not know the question is no standby.
 void tell_of_standby(const directory_to_read& directory) {
+  if (!directory.may_be_replica) return;
   auto client = connect_to(directory);
   if (!client || !client.value()) return;
   std::string note;
@@ -121,6 +122,7 @@ directory_to_read directory_of(const config& of) {
   directory_to_read found{of.state.path};
   for (const stream_config& stream : of.streams) found.streams.push_back(stream.name);
   found.group = of.kafka.group;
+  found.may_be_replica = of.replicate.has_value();
   return found;
 }
 

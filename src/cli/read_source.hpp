@@ -30,6 +30,7 @@ struct directory_to_read {
   std::filesystem::path path;
   std::vector<std::string> streams{};  ///< that the config names; none with --state
   std::optional<std::string> group{};  ///< of the config; none with --state: the directory may be anybody's
+  bool may_be_replica{true};           ///< false: the config has no `replicate`
 };
 
 /// -c with its overrides, or --state; one of them. `option` must outlive the command's callback.

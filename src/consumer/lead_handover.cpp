@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "consumer/member_name.hpp"
+#include "core/typed_command.hpp"
 
 namespace ratchet {
 
 namespace {
+
 constexpr std::chrono::milliseconds k_members_timeout{2'000};
 /// A standby that was killed just now is still a member: then nobody fences until its session has ended.
 constexpr std::chrono::seconds k_successor_patience{10};
@@ -55,7 +57,7 @@ void lead_handover::gave_up(const std::string& why) {
   to_.clear();
   desk_.answer(problem{errc::source_unavailable,
                        "this instance could not end its work, and keeps the state: " + why,
-                       "try again when `ratchet status` shows no trouble",
+                       "try again when " + typed_command("status") + " shows no trouble",
                        {}});
 }
 

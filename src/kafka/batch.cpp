@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "kafka/message_time.hpp"
+
 namespace ratchet {
 
 namespace {
@@ -37,15 +39,10 @@ const topic_partition* kafka_batch::where_of(const rd_kafka_message_t& message) 
 void kafka_batch::add(kafka_handle<rd_kafka_message_t> message, const topic_partition* where) {
   record next{.where = where,
               .offset = message->offset,
-              .time = std::nullopt,
+              .time = time_of(*message),
               .key = view_of(message->key, message->key_len),
               .value = view_of(message->payload, message->len),
               .headers = {}};
-  rd_kafka_timestamp_type_t type{};
-  const std::int64_t time = rd_kafka_message_timestamp(message.get(), &type);
-  if (type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && time >= 0) {
-    next.time = timestamp{std::chrono::milliseconds{time}};
-  }
   if (wants_headers_) add_headers(*message);
   bytes_ += message->key_len + message->len;
   records_.push_back(next);

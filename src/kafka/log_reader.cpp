@@ -7,20 +7,10 @@
 
 #include "kafka/callback_edge.hpp"
 #include "kafka/kafka_error.hpp"
+#include "kafka/message_time.hpp"
 #include "ports/error_class.hpp"
 
 namespace ratchet {
-
-namespace {
-
-[[nodiscard]] std::optional<timestamp> time_of(const rd_kafka_message_t& message) {
-  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
-  const std::int64_t time = rd_kafka_message_timestamp(&message, &type);
-  if (type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE) return std::nullopt;
-  return timestamp{std::chrono::milliseconds{time}};
-}
-
-}  // namespace
 
 reported<std::unique_ptr<log_reader>> log_reader::make(const kafka_properties& settings,
                                                        topic_partition where, kafka_log log,

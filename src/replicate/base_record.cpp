@@ -49,9 +49,7 @@ base_content read_content(layout::byte_reader& in, const base_head& head) {
   of.at.chain = in.hash();
   of.at.offset = in.i64();
   of.at.bytes = in.u64();
-  const bool is_behind_a_step = of.at.step > of.at.fenced_step && of.at.epoch != log_epoch{};
-  const bool is_before_log = of.at.is_before_log() && of.at.fenced_step == of.at.step;
-  in.expect(is_before_log ? of.at.offset == -1 : is_behind_a_step && of.at.offset >= 0);
+  in.expect(of.at.is_of_rows());
   return of;
 }
 

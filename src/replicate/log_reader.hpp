@@ -29,6 +29,11 @@ struct log_position {
   std::uint64_t bytes{0};          ///< of the rows of all steps up to `step`
   /// Of a state that had steps before it had a log: the log is to go on from here, and has no record yet.
   [[nodiscard]] bool is_before_log() const { return lineage && step > 0 && epoch == log_epoch{}; }
+  /// Rows may be of this position: it is behind a step, or before the log. A fence changes no rows.
+  [[nodiscard]] bool is_of_rows() const {
+    if (is_before_log()) return fenced_step == step && offset == -1;
+    return step > fenced_step && epoch != log_epoch{} && offset >= 0;
+  }
   friend bool operator==(const log_position&, const log_position&) = default;
 };
 

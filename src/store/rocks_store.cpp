@@ -145,7 +145,7 @@ class rocks_store final : public store, public replica {
     std::optional<catalog> known_then = put_change(rows, step.change);
     for (const step_part& part : step.parts) {
       if (part.change && part.change->after.floor)
-        note_floor(step.step, part.stream, *part.change->after.floor);
+        sync_.note_floor(step.step, part.stream, *part.change->after.floor);
     }
     RATCHET_TRY(writes_.start(*batch.assume_value(), step.step));
     if (std::exchange(is_unwritten_, false)) note_started();
@@ -255,7 +255,7 @@ class rocks_store final : public store, public replica {
   [[nodiscard]] result<std::optional<apply_refusal>> apply(std::span<const confirmed_rows> steps) override {
     std::optional<apply_refusal> refused;
     RATCHET_TRY(write_local([&](row_sink& to, std::vector<applied_floor>& floors) {
-      refused = other_decision_of(steps);
+      refused = other_decision_of(steps, pending_);
       if (!refused) refused = put_confirmed(to, k_instance_slot, known_.position, steps, floors);
       if (known_.copy) to.erase(family::standard, layout::copy_mark_key());  // it goes its own way now
       if (is_owner_new_) to.put(family::standard, layout::owner_key(), layout::encode_owner(*owner_));
@@ -371,16 +371,6 @@ class rocks_store final : public store, public replica {
     durable().moved();
   }
 
-  /// The first of these steps that the store has decided otherwise.
-  [[nodiscard]] std::optional<apply_refusal> other_decision_of(std::span<const confirmed_rows> steps) const {
-    for (const confirmed_rows& step : steps) {
-      const auto decided = pending_.rows_of(step.position.step);
-      if (decided && *decided != step.rows)
-        return apply_refusal{apply_fault::other_decision, step.position.step};
-    }
-    return std::nullopt;
-  }
-
   /// Writes what `put` puts as the next step of a replica's own log; nothing where that returns false.
   template <class Put>
   [[nodiscard]] result<void> write_local(Put put) {
@@ -392,7 +382,7 @@ class rocks_store final : public store, public replica {
     row_sink to{*db_, batch};
     std::vector<applied_floor> floors;
     if (!put(to, floors)) return BOOST_OUTCOME_V2_NAMESPACE::success();
-    for (const applied_floor& f : floors) note_floor(local_step, f.stream, f.floor);
+    for (const applied_floor& f : floors) sync_.note_floor(local_step, f.stream, f.floor);
     RATCHET_TRY(writes_.start(batch, local_step));
     local_step_ = local_step;
     return BOOST_OUTCOME_V2_NAMESPACE::success();
@@ -457,13 +447,6 @@ class rocks_store final : public store, public replica {
     drawn_.clear();
   }
 
-  void note_floor(std::uint64_t step, stream_id stream, timestamp floor) {
-    const auto [at, is_new] = noted_floors_.try_emplace(stream, floor);
-    if (!is_new && at->second == floor) return;
-    at->second = floor;
-    sync_.note_floor(step, stream, floor);
-  }
-
   directory_lock lock_;
   new_directory directory_;  ///< goes, if it does, behind the database and before the lock
   std::unique_ptr<database> db_;
@@ -480,7 +463,6 @@ class rocks_store final : public store, public replica {
   std::optional<slot_owner> owner_{known_.owner};        ///< of a replica
   bool is_owner_new_{false};                             ///< it is not in the database yet
   std::uint64_t local_step_;                             ///< of a replica: the last one of its own log
-  std::map<stream_id, timestamp> noted_floors_;
   std::atomic<std::uint64_t> last_step_;
   std::atomic<std::uint64_t> confirmed_step_;  ///< of a replica
   std::shared_ptr<durable_floors> floors_;

@@ -76,9 +76,7 @@ result<replicate::log_position> decode_slot(std::string_view value) {
   at.offset = in.i64();
   at.bytes = in.u64();
   at.lineage = in.hash();
-  const bool is_behind_a_step = at.step > at.fenced_step && at.epoch != replicate::log_epoch{};
-  const bool is_before_log = at.is_before_log() && at.fenced_step == at.step;
-  in.expect(is_before_log ? at.offset == -1 : is_behind_a_step && at.offset >= 0);
+  in.expect(at.is_of_rows());
   if (!in.done()) return damaged();
   return at;
 }

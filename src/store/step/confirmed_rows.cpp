@@ -97,4 +97,14 @@ std::optional<apply_refusal> put_confirmed(row_sink& to, slot s, const std::opti
   return std::nullopt;
 }
 
+std::optional<apply_refusal> other_decision_of(std::span<const confirmed_rows> steps,
+                                               const pending_rows& pending) {
+  for (const confirmed_rows& step : steps) {
+    const auto decided = pending.rows_of(step.position.step);
+    if (decided && *decided != step.rows)
+      return apply_refusal{apply_fault::other_decision, step.position.step};
+  }
+  return std::nullopt;
+}
+
 }  // namespace ratchet

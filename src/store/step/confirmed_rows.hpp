@@ -11,6 +11,7 @@
 #include "ports/replica.hpp"
 #include "replicate/log_reader.hpp"
 #include "store/engine/column_families.hpp"
+#include "store/engine/pending_rows.hpp"
 #include "store/step/row_sink.hpp"
 
 /// The one way in which a replica changes its rows: by the confirmed steps of a log, in their order.
@@ -35,5 +36,9 @@ struct applied_floor {
                                                          const std::optional<replicate::log_position>& from,
                                                          std::span<const confirmed_rows>,
                                                          std::vector<applied_floor>& floors);
+
+/// The first of these steps of which other rows are pending here.
+[[nodiscard]] std::optional<apply_refusal> other_decision_of(std::span<const confirmed_rows>,
+                                                             const pending_rows&);
 
 }  // namespace ratchet

@@ -40,6 +40,9 @@ sync_thread::~sync_thread() {
 }
 
 void sync_thread::note_floor(std::uint64_t step, stream_id stream, timestamp floor) {
+  const auto [noted, is_new] = noted_floors_.try_emplace(stream, floor);
+  if (!is_new && noted->second == floor) return;  // most steps move none, and need no lock
+  noted->second = floor;
   const std::scoped_lock lock{mutex_};
   if (pending_floors_.size() >= k_most_pending_floors) {
     // Floors only grow, so that a later one says all that an earlier one does, only later.

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ class sync_thread {
   /// A write has returned.
   void wrote(std::uint64_t step) noexcept { written_.store(step, std::memory_order_release); }
   /// The step that comes next carries this floor; it may be used for dropping ids once that step is durable.
-  /// While nobody syncs only so many wait; then a stream's last one gives way to the new one.
+  /// While nobody syncs only so many wait; then a stream's last one gives way to the new one. The floor that
+  /// was noted last changes nothing. Owner thread.
   void note_floor(std::uint64_t step, stream_id, timestamp);
 
   /// A write has failed, and so has its log: it is not touched any more.
@@ -84,6 +86,7 @@ class sync_thread {
   std::uint64_t finished_{0};
   bool stop_{false};
   std::deque<pending_floor> pending_floors_;
+  std::map<stream_id, timestamp> noted_floors_;  ///< the last of each stream; of the owner thread
 
   std::optional<std::chrono::steady_clock::time_point> last_drop_;
   bool floor_moved_{false};

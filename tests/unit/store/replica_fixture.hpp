@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "store/replica.hpp"
@@ -24,6 +25,15 @@ class replica_fixture : public fixture {
     return must(open_store(options(suffix)));
   }
   static replica& of(store& s) { return *replica_of(s); }
+
+  /// The number of its last event; none: it has none.
+  static std::optional<std::uint64_t> last_of(store& s, const std::string& aggregate) {
+    const step_plan plan = plan_of({aggregate});
+    step_rows rows;
+    must(s.lookup(s.id_of("payments"), plan, rows));
+    const auto& row = rows.aggregates.at(0);
+    return row ? std::optional{row->last.number} : std::nullopt;
+  }
 
   /// One step of one row. Returns its stream's state.
   static stream_state put(store& s, const std::string& aggregate, std::uint64_t number) {
