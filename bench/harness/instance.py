@@ -21,7 +21,7 @@ CONFIG = """version: 1
 kafka:
   brokers: [{brokers}]
   group: {group}
-  properties: {{fetch.wait.max.ms: 10, session.timeout.ms: {session_ms}, heartbeat.interval.ms: {heartbeat_ms}}}
+  properties: {{fetch.wait.max.ms: 10, session.timeout.ms: {session_ms}}}
 state: {{path: {state}, min_free: off}}
 http: {{listen: "127.0.0.1:{port}"}}
 {replicate}{memory}streams:
@@ -62,7 +62,7 @@ class Instance:
         self.port, self.process = free_port(), None
         self.log.touch()
         given = {**settings, "name": name, "port": self.port, "state": self.state,
-                 "brokers": ratchet.broker.address, "heartbeat_ms": max(settings["session_ms"] // 6, 100)}
+                 "brokers": ratchet.broker.address}
         given["replicate"] = REPLICATE.format(**given) if settings.get("log") else ""
         given["memory"] = f"memory_limit: {settings['memory_limit']}\n" if settings.get("memory_limit") else ""
         self.config.write_text(CONFIG.format(**given))

@@ -33,7 +33,7 @@ class Member:
         self.name, self.directory, self.log = name, work / f"streams-{name}", work / f"streams-{name}.log"
         self.command = ["java", *JVM, "-cp", classes, "Member", "--brokers", broker.address, "--topic", topic, "--group",
                         group, "--state", str(self.directory), "--standby-replicas", "1", "--session-timeout-ms", str(session_ms),
-                        "--heartbeat-interval-ms", str(session_ms // 6)]
+                        "--heartbeat-interval-ms", "250"]
         self.process = None
 
     def start(self):

@@ -18,7 +18,7 @@ CONFIG = """version: 1
 kafka:
   brokers: [{brokers}]
   group: {group}
-  properties: {{reconnect.backoff.max.ms: 500, session.timeout.ms: {session_ms}, heartbeat.interval.ms: {heartbeat_ms}}}
+  properties: {{reconnect.backoff.max.ms: 500, session.timeout.ms: {session_ms}}}
 state: {{path: {state}, min_free: off}}
 http: {{listen: "127.0.0.1:{port}"}}
 memory_limit: 256MiB

@@ -20,7 +20,7 @@ class Pair:
         self.topics = {LATEST: f"{name}.latest", STRICT: f"{name}.strict"}
         self.out, self.log = f"{name}.out", f"{name}.ratchet"
         self.receiver = Receiver(seed)
-        settings = dict(brokers=cluster.brokers, group=name, session_ms=session_ms, heartbeat_ms=session_ms // 8,
+        settings = dict(brokers=cluster.brokers, group=name, session_ms=session_ms,
                         log=self.log, url=self.receiver.url, latest=self.topics[LATEST], compression=compression,
                         strict=self.topics[STRICT], out=self.out)
         self.both = [Instance(directory, each, settings) for each in ("a", "b")]
