@@ -105,8 +105,10 @@ result<record_sample> sample_topic(source& from, const std::string& topic, std::
   const std::size_t of_each = (records + partitions.size() - 1) / std::max<std::size_t>(partitions.size(), 1);
   std::vector<position> begins;
   std::set<topic_partition> open;
-  for (const topic_partition& where : partitions) {
-    RATCHET_TRY(const log_bounds bounds, from.bounds(where, timeout));
+  const auto all_bounds = from.bounds(partitions, timeout);
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    const topic_partition& where = partitions[i];
+    RATCHET_TRY(const log_bounds bounds, all_bounds[i]);
     if (bounds.end <= bounds.start) continue;
     begins.push_back({where, std::max(bounds.start, bounds.end - static_cast<std::int64_t>(of_each))});
     open.insert(where);

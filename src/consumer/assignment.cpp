@@ -19,9 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Where one partition's brokers did not answer, the next ones are not waited for as long.
-constexpr milliseconds k_hurried_timeout{500};
-
 [[nodiscard]] commit_owner owner_of(const store& s, const committed_offset& c) {
   if (!c.offset) return commit_owner::none;
   const std::optional<commit_mark> mark = parse_metadata(c.metadata);
@@ -63,37 +60,66 @@ constexpr milliseconds k_hurried_timeout{500};
   return f;
 }
 
+using last_record = resume_facts::last_record;
+
+/// What a partition's log says.
+struct log_look {
+  log_bounds bounds;
+  last_record last{last_record::not_checked};
+};
+
+/// What is known of the last handled record without reading it; none: it must be read.
+[[nodiscard]] std::optional<last_record> known_of_last(const partition_state* state, const log_bounds& log) {
+  if (state == nullptr) return last_record::not_checked;
+  if (state->next_offset < log.start || state->next_offset > log.end) return last_record::not_checked;
+  if (!state->last_record)
+    return log.start < state->next_offset ? last_record::unknown : last_record::not_checked;
+  if (state->last_record->offset < log.start) return last_record::absent;
+  // It was handled in part, and the log ends before it.
+  if (state->last_record->offset >= log.end) return last_record::other;
+  return std::nullopt;
+}
+
 /// Compares the last handled record with what lies at its offset now. Between it and the next offset there
 /// are transaction markers alone, of which a topic that was made anew tells nothing.
-[[nodiscard]] result<resume_facts::last_record> check_last_record(source& from, const partition_state& state,
-                                                                  const topic_partition& where,
-                                                                  const log_bounds& log,
-                                                                  milliseconds timeout) {
-  using last_record = resume_facts::last_record;
-  if (state.next_offset < log.start || state.next_offset > log.end) return last_record::not_checked;
-  if (!state.last_record)
-    return log.start < state.next_offset ? last_record::unknown : last_record::not_checked;
-  if (state.last_record->offset < log.start) return last_record::absent;
-  // It was handled in part, and the log ends before it.
-  if (state.last_record->offset >= log.end) return last_record::other;
-  RATCHET_TRY(const auto found, from.read_at(where, state.last_record->offset, timeout));
+[[nodiscard]] last_record compare_last(const partition_state& state,
+                                       const std::optional<owned_record>& found) {
   if (!found) return last_record::absent;
   return record_hash(found->key, found->value) == state.last_record->hash ? last_record::same
                                                                           : last_record::other;
 }
 
-/// Fills in what the log itself says.
-[[nodiscard]] result<log_bounds> look_at_log(source& from, const partition_state* state,
-                                             const topic_partition& where, resume_facts& f,
-                                             milliseconds timeout) {
-  RATCHET_TRY(const log_bounds log, from.bounds(where, timeout));
-  f.log_start = log.start;
-  f.log_end = log.end;
-  if (state != nullptr) {
-    RATCHET_TRY(f.last, check_last_record(from, *state, where, log, timeout));
-    if (state->last_record) f.last_offset = state->last_record->offset;
+/// Of all at once: a partition after the other would cost a start a round trip for each.
+[[nodiscard]] std::vector<result<log_look>> look_at_logs(source& from, const pipeline& p,
+                                                         std::span<const committed_offset> all) {
+  std::vector<topic_partition> partitions;
+  for (const committed_offset& c : all) partitions.push_back(c.where);
+  const auto bounds = from.bounds(partitions, k_query_timeout);
+  std::vector<result<log_look>> looks;
+  std::vector<position> unread;
+  std::vector<std::size_t> of_unread;
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    if (!bounds[i]) {
+      looks.emplace_back(bounds[i].error());
+      continue;
+    }
+    const partition_state* state = p.find(partitions[i]);
+    const auto known = known_of_last(state, bounds[i].value());
+    looks.emplace_back(log_look{bounds[i].value(), known.value_or(last_record::not_checked)});
+    if (known) continue;
+    unread.push_back({partitions[i], state->last_record->offset});
+    of_unread.push_back(i);
   }
-  return log;
+  const auto found = from.read_at(unread, k_query_timeout);
+  for (std::size_t i = 0; i < unread.size(); ++i) {
+    result<log_look>& look = looks[of_unread[i]];
+    if (found[i]) {
+      look.value().last = compare_last(*p.find(unread[i].where), found[i].value());
+    } else {
+      look = found[i].error();
+    }
+  }
+  return looks;
 }
 
 void note_takeover(resolved_assignment& out, const committed_offset& c, const store& s) {
@@ -185,17 +211,23 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
                                                const resume_wish& wish, timestamp now) {
   resolved_assignment out;
   RATCHET_TRY(const auto committed, from.committed(partitions, k_query_timeout));
-  for (const committed_offset& c : committed) {
-    resume_facts f = facts_without_log(s, p, c, wish);
-    const auto looked = look_at_log(from, p.find(c.where), c.where, f,
-                                    out.held.empty() ? k_query_timeout : k_hurried_timeout);
-    if (!looked) {
+  const auto looks = look_at_logs(from, p, committed);
+  for (std::size_t n = 0; n < committed.size(); ++n) {
+    const committed_offset& c = committed[n];
+    if (!looks[n]) {
       // That this user may not look is no matter of one partition; whatever else it is, it is of this one.
-      if (access_kind_of(looked.error())) return looked.error();
-      out.held.emplace_back(c.where, looked.error());
+      if (access_kind_of(looks[n].error())) return looks[n].error();
+      out.held.emplace_back(c.where, looks[n].error());
       continue;
     }
-    out.logs[c.where] = looked.value();
+    const log_look& look = looks[n].value();
+    resume_facts f = facts_without_log(s, p, c, wish);
+    f.log_start = look.bounds.start;
+    f.log_end = look.bounds.end;
+    f.last = look.last;
+    if (const partition_state* state = p.find(c.where); state != nullptr && state->last_record)
+      f.last_offset = state->last_record->offset;
+    out.logs[c.where] = look.bounds;
     const resume_decision d = resolve_resume(f);
     const bool by_option = d != resolve_resume(without_option(f));
     // A new state begins at the start of the log anyway: that is a rebuild all the same.

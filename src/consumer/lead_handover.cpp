@@ -15,6 +15,8 @@ namespace {
 constexpr std::chrono::milliseconds k_members_timeout{2'000};
 /// A standby that was killed just now is still a member: then nobody fences until its session has ended.
 constexpr std::chrono::seconds k_successor_patience{10};
+/// Whoever joins the group interrupts its owner. A successor first does what it took over for.
+constexpr std::chrono::seconds k_undisturbed{2};
 
 /// Those of the group that follow the log, or own it, in the order in which the group gives the slot away.
 [[nodiscard]] result<std::vector<group_member>> instances_in(source& group) {
@@ -81,11 +83,16 @@ void lead_handover::refuse(source& group) {
 
 bool lead_handover::awaits_successor(replicate::log_epoch epoch) {
   if (!own_at_) return false;
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - gave_at_);
-  if (epoch > *own_at_) {
+  const auto now = clock_.steady();
+  if (led_at_) {
+    if (now - *led_at_ < k_undisturbed) return true;
+  } else if (epoch > *own_at_) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - gave_at_);
     tell(log_, log_kind::handover_done, "`{}` owns the state: handed over within {} ms", to_, took.count());
-    desk_.answer(handed_over{to_, took});
-  } else if (took < k_successor_patience) {
+    desk_.answer(handed_over{std::exchange(to_, {}), took});
+    led_at_ = now;
+    return true;
+  } else if (now - gave_at_ < k_successor_patience) {
     return true;
   } else {
     tell(log_, log_kind::handover_failed, "`{}` did not take the state within {} s; joining the group again",
@@ -95,9 +102,10 @@ bool lead_handover::awaits_successor(replicate::log_epoch epoch) {
         "`" + to_ + "` has not taken the state within " + std::to_string(k_successor_patience.count()) + " s",
         "this instance joins the group again, which gives the state to one of its members",
         {}});
+    to_.clear();
   }
   own_at_.reset();
-  to_.clear();
+  led_at_.reset();
   return false;
 }
 

@@ -38,7 +38,7 @@ class lead_handover {
   // While it does not.
   /// Where a hand-over was asked for: refuses it, and names the owner.
   void refuse(source& group);
-  /// It keeps out of the group until the successor has the lead, or some seconds are over.
+  /// It keeps out of the group until the successor had the lead for some seconds, or did not take it.
   [[nodiscard]] bool awaits_successor(replicate::log_epoch epoch);
   /// Who is awaited; empty: nobody.
   [[nodiscard]] const std::string& successor() const noexcept { return to_; }
@@ -54,6 +54,7 @@ class lead_handover {
   std::string to_;                              ///< while one is under way
   std::optional<replicate::log_epoch> own_at_;  ///< this instance let the lead go: at this epoch of the log
   time_point gave_at_;
+  std::optional<time_point> led_at_;  ///< the successor has the lead since then
 };
 
 }  // namespace ratchet

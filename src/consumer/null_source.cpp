@@ -49,12 +49,13 @@ result<std::vector<committed_offset>> null_source::committed(std::span<const top
 result<std::vector<group_member>> null_source::members(std::chrono::milliseconds) {
   return unavailable();
 }
-result<log_bounds> null_source::bounds(const topic_partition&, std::chrono::milliseconds) {
-  return unavailable();
+std::vector<result<log_bounds>> null_source::bounds(std::span<const topic_partition> all,
+                                                    std::chrono::milliseconds) {
+  return {all.size(), result<log_bounds>{unavailable()}};
 }
-result<std::optional<owned_record>> null_source::read_at(const topic_partition&, std::int64_t,
-                                                         std::chrono::milliseconds) {
-  return unavailable();
+std::vector<result<std::optional<owned_record>>> null_source::read_at(std::span<const position> all,
+                                                                      std::chrono::milliseconds) {
+  return {all.size(), result<std::optional<owned_record>>{unavailable()}};
 }
 result<void> null_source::join(std::span<const std::string>) {
   return unavailable();

@@ -28,9 +28,10 @@ class null_source final : public source {
   [[nodiscard]] result<std::vector<committed_offset>> committed(std::span<const topic_partition>,
                                                                 std::chrono::milliseconds) override;
   [[nodiscard]] result<std::vector<group_member>> members(std::chrono::milliseconds) override;
-  [[nodiscard]] result<log_bounds> bounds(const topic_partition&, std::chrono::milliseconds) override;
-  [[nodiscard]] result<std::optional<owned_record>> read_at(const topic_partition&, std::int64_t,
-                                                            std::chrono::milliseconds) override;
+  [[nodiscard]] std::vector<result<log_bounds>> bounds(std::span<const topic_partition>,
+                                                       std::chrono::milliseconds) override;
+  [[nodiscard]] std::vector<result<std::optional<owned_record>>> read_at(std::span<const position>,
+                                                                         std::chrono::milliseconds) override;
   [[nodiscard]] result<void> join(std::span<const std::string>) override;
   [[nodiscard]] result<void> assign(std::span<const position>) override;
   [[nodiscard]] result<void> unassign() override;

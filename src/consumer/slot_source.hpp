@@ -40,13 +40,13 @@ class slot_source final : public source {
   [[nodiscard]] result<std::vector<group_member>> members(std::chrono::milliseconds) override {
     return std::vector<group_member>{};
   }
-  [[nodiscard]] result<log_bounds> bounds(const topic_partition& of,
-                                          std::chrono::milliseconds timeout) override {
+  [[nodiscard]] std::vector<result<log_bounds>> bounds(std::span<const topic_partition> of,
+                                                       std::chrono::milliseconds timeout) override {
     return of_.bounds(of, timeout);
   }
-  [[nodiscard]] result<std::optional<owned_record>> read_at(const topic_partition& of, std::int64_t offset,
-                                                            std::chrono::milliseconds timeout) override {
-    return of_.read_at(of, offset, timeout);
+  [[nodiscard]] std::vector<result<std::optional<owned_record>>> read_at(
+      std::span<const position> of, std::chrono::milliseconds timeout) override {
+    return of_.read_at(of, timeout);
   }
 
   /// The group is joined already: the assignment follows.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "kafka/admin_request.hpp"
+#include "kafka/bounds_query.hpp"
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
 
@@ -174,7 +175,7 @@ result<void> revoke(const std::string& brokers, const acl_rule& rule, std::chron
 result<log_bounds> log_bounds_of(const std::string& brokers, const topic_partition& where,
                                  std::chrono::milliseconds timeout) {
   RATCHET_TRY(auto&& client, connect(brokers));
-  return query_bounds(client, where, timeout);
+  return query_bounds(client, {&where, 1}, timeout).front();
 }
 
 }  // namespace ratchet

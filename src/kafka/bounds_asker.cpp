@@ -2,10 +2,13 @@
 #include "kafka/bounds_asker.hpp"
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "kafka/bounds_query.hpp"
 
 namespace ratchet {
 
@@ -26,32 +29,35 @@ struct bounds_asker::round {
   std::atomic<bool> is_under_way{false};
   std::atomic<bool> stopped{false};
 
+  /// The higher ends first: see log_bounds::high.
   void ask(const kafka_clients& of, const std::vector<question>& questions) {
     // Error reports that were queued meanwhile are dropped: nobody polls this client.
     if (of.uncommitted != nullptr) rd_kafka_poll(of.uncommitted->get(), 0);
+    std::vector<topic_partition> all;
+    std::vector<topic_partition> without_high;
     for (const question& q : questions) {
-      if (stopped) break;
-      const auto found = ask(of, q);
-      const std::scoped_lock lock{mutex};
-      if (found) {
-        answers.push_back({q.where, found.value(), {}});
-      } else {
-        answers.push_back({q.where, {}, found.error()});
+      all.push_back(q.where);
+      if (!q.high && of.uncommitted != nullptr) without_high.push_back(q.where);
+    }
+    std::map<topic_partition, result<log_bounds>> high;
+    if (!without_high.empty()) {
+      auto found = query_bounds(of.uncommitted, without_high, k_patience);
+      for (std::size_t i = 0; i < found.size(); ++i) high.emplace(without_high[i], std::move(found[i]));
+    }
+    if (stopped) return;
+    const auto found = query_bounds(of.committed, all, k_patience);
+    const std::scoped_lock lock{mutex};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto asked = high.find(all[i]);
+      const bool failed = asked != high.end() && !asked->second;
+      if (failed || !found[i]) {
+        answers.push_back({all[i], {}, failed ? asked->second.error() : found[i].error()});
+        continue;
       }
+      log_bounds told = found[i].value();
+      told.high = asked != high.end() ? asked->second.value().end : questions[i].high.value_or(0);
+      answers.push_back({all[i], told, {}});
     }
-  }
-
- private:
-  /// The higher end first: see log_bounds::high.
-  [[nodiscard]] static result<log_bounds> ask(const kafka_clients& of, const question& q) {
-    std::int64_t high = q.high.value_or(0);
-    if (!q.high && of.uncommitted != nullptr) {
-      RATCHET_TRY(const log_bounds all, query_bounds(of.uncommitted, q.where, k_patience));
-      high = all.end;
-    }
-    RATCHET_TRY(log_bounds found, query_bounds(of.committed, q.where, k_patience));
-    found.high = high;
-    return found;
   }
 };
 

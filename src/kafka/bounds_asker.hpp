@@ -12,7 +12,7 @@
 namespace ratchet {
 
 /// Asks brokers for the bounds of logs on a thread of its own, one partition after the other, so that one
-/// whose broker does not answer holds up neither the owner nor, for longer than a second, the others.
+/// whose broker does not answer holds up neither the owner nor, for longer than some seconds, the others.
 /// Thread-safety: one owner thread.
 class bounds_asker {
  public:
@@ -31,7 +31,7 @@ class bounds_asker {
   bool ask(std::shared_ptr<kafka_client>, std::shared_ptr<kafka_client> uncommitted, std::vector<question>);
   /// The answers since the last call.
   [[nodiscard]] std::vector<notice::bounds_told> take();
-  /// The round under way ends with the question that it is at; nobody waits for it.
+  /// The round under way ends with the questions that it is at; nobody waits for it.
   void stop() noexcept;
 
  private:

@@ -81,24 +81,6 @@ reported<kafka_handle<rd_kafka_conf_t>> make_conf(rd_kafka_type_t type, const ka
   return conf;
 }
 
-/// librdkafka calls a partition unknown that has no leader, too. Whether it exists stands in the metadata;
-/// where these cannot be had, nothing is known.
-std::error_code meaning_of_unknown(const kafka_client& client, const topic_partition& where,
-                                   std::chrono::milliseconds timeout) {
-  const kafka_handle<rd_kafka_topic_t> topic{rd_kafka_topic_new(client.get(), where.topic.c_str(), nullptr)};
-  const rd_kafka_metadata_t* raw = nullptr;
-  if (topic == nullptr ||
-      rd_kafka_metadata(client.get(), 0, topic.get(), &raw, to_ms(timeout)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return errc::source_unavailable;
-  }
-  const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
-  if (metadata->topic_cnt != 1) return errc::source_unavailable;
-  const rd_kafka_metadata_topic& found = metadata->topics[0];
-  const bool exists = static_cast<std::int32_t>(where.partition) < found.partition_cnt;
-  if (exists || classify(kafka_error(found.err)) == error_class::away) return errc::source_unavailable;
-  return errc::topic_missing;
-}
-
 }  // namespace
 
 void client_callbacks::log(int level, std::string_view text) const noexcept {
@@ -180,30 +162,6 @@ bool run_bounded(std::function<void()> work, std::chrono::milliseconds wait) noe
   } catch (...) {
     return false;  // no thread to be had: what `work` owns leaks, which is better than to hang
   }
-}
-
-result<log_bounds> query_bounds(const std::shared_ptr<kafka_client>& client, const topic_partition& where,
-                                std::chrono::milliseconds timeout) {
-  struct answer {
-    std::error_code code;
-    log_bounds found;
-  };
-  auto shared = std::make_shared<answer>();
-  // librdkafka does not keep to this call's time-out once the request is on its way: a broker that is
-  // connected and does not answer holds it for socket.timeout.ms, and again for each retry.
-  const bool in_time = run_bounded(
-      [client, where, shared, timeout] {
-        const auto code = rd_kafka_query_watermark_offsets(
-            client->get(), where.topic.c_str(), static_cast<std::int32_t>(where.partition),
-            &shared->found.start, &shared->found.end, to_ms(timeout));
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-        shared->code = to_port_error(kafka_error(code));
-        if (shared->code == errc::topic_missing) shared->code = meaning_of_unknown(*client, where, timeout);
-      },
-      timeout);
-  if (!in_time) return errc::source_unavailable;
-  if (shared->code) return shared->code;
-  return shared->found;
 }
 
 int to_ms(std::chrono::milliseconds wait) noexcept {

@@ -79,10 +79,6 @@ class kafka_client {
 /// ended in time. `work` must own what it uses.
 bool run_bounded(std::function<void()> work, std::chrono::milliseconds wait) noexcept;
 
-/// Errors: source_unavailable; topic_missing; librdkafka's own.
-[[nodiscard]] result<log_bounds> query_bounds(const std::shared_ptr<kafka_client>&, const topic_partition&,
-                                              std::chrono::milliseconds timeout);
-
 /// Milliseconds as librdkafka takes them: never negative, which would mean for ever.
 [[nodiscard]] int to_ms(std::chrono::milliseconds) noexcept;
 

@@ -35,9 +35,10 @@ class group_source final : public source {
   result<std::vector<committed_offset>> committed(std::span<const topic_partition>,
                                                   std::chrono::milliseconds timeout) override;
   result<std::vector<group_member>> members(std::chrono::milliseconds timeout) override;
-  result<log_bounds> bounds(const topic_partition&, std::chrono::milliseconds timeout) override;
-  result<std::optional<owned_record>> read_at(const topic_partition&, std::int64_t offset,
-                                              std::chrono::milliseconds timeout) override;
+  std::vector<result<log_bounds>> bounds(std::span<const topic_partition>,
+                                         std::chrono::milliseconds timeout) override;
+  std::vector<result<std::optional<owned_record>>> read_at(std::span<const position>,
+                                                           std::chrono::milliseconds timeout) override;
 
   result<void> join(std::span<const std::string> topics) override;
   result<void> assign(std::span<const position>) override;

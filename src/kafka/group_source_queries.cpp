@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "kafka/bounds_query.hpp"
 #include "kafka/group_source.hpp"
 #include "kafka/kafka_error.hpp"
 
@@ -155,17 +156,26 @@ result<std::vector<group_member>> group_source::members(std::chrono::millisecond
   return all;
 }
 
-result<log_bounds> group_source::bounds(const topic_partition& where, std::chrono::milliseconds timeout) {
-  RATCHET_TRY(usable());
-  RATCHET_TRY(record_probe* const reader, own_reader());
+std::vector<result<log_bounds>> group_source::bounds(std::span<const topic_partition> all,
+                                                     std::chrono::milliseconds timeout) {
+  const auto reader = own_reader();
+  if (!reader) return {all.size(), result<log_bounds>{reader.error()}};
   // In this order: what ends below an end that was there before is held back, and did not come in between.
-  RATCHET_TRY(const std::int64_t high, reader->high_end(where, timeout));
-  RATCHET_TRY(log_bounds found, query_bounds(client_, where, timeout));
-  found.high = high;
+  const auto high_ends = reader.value()->high_ends(all, timeout);
+  auto found = query_bounds(client_, all, timeout);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!high_ends[i]) {
+      found[i] = high_ends[i].error();
+    } else if (found[i]) {
+      found[i].value().high = high_ends[i].value();
+    }
+  }
   return found;
 }
 
+/// Errors: as usable() says.
 result<record_probe*> group_source::own_reader() {
+  RATCHET_TRY(usable());
   if (reader_ == nullptr) {
     auto made = record_probe::make(config_, options_.log);
     if (!made) return made.error().code;
@@ -202,11 +212,11 @@ std::optional<std::int64_t> group_source::known_end(const topic_partition& where
   return end;
 }
 
-result<std::optional<owned_record>> group_source::read_at(const topic_partition& where, std::int64_t offset,
-                                                          std::chrono::milliseconds timeout) {
-  RATCHET_TRY(usable());
-  RATCHET_TRY(record_probe* const reader, own_reader());
-  return reader->read_at(where, offset, timeout);
+std::vector<result<std::optional<owned_record>>> group_source::read_at(std::span<const position> all,
+                                                                       std::chrono::milliseconds timeout) {
+  const auto reader = own_reader();
+  if (!reader) return {all.size(), result<std::optional<owned_record>>{reader.error()}};
+  return reader.value()->read_at(all, timeout);
 }
 
 /// Metadata is kept to printable ASCII of a size that every broker takes.

@@ -2,7 +2,11 @@
 #include "kafka/record_probe.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 
+#include "kafka/bounds_query.hpp"
 #include "kafka/kafka_error.hpp"
 #include "kafka/settings.hpp"
 #include "ports/error_class.hpp"
@@ -25,6 +29,98 @@ std::chrono::milliseconds until(std::chrono::steady_clock::time_point deadline) 
   return std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
 }
 
+/// Reads one record of each of several partitions at once.
+class reading {
+ public:
+  reading(kafka_client& client, std::span<const position> all, std::chrono::steady_clock::time_point deadline)
+      : client_{client}, all_{all}, deadline_{deadline}, queue_{rd_kafka_queue_new(client.get())} {}
+
+  [[nodiscard]] std::vector<record_probe::record_there> run() {
+    for (std::size_t i = 0; i < all_.size(); ++i) start(i);
+    while (!open_.empty()) {
+      take_next();
+      if (std::chrono::steady_clock::now() >= deadline_) break;
+    }
+    for (const auto& [where, i] : open_) stop(i);
+    return std::move(found_);
+  }
+
+ private:
+  void start(std::size_t i) {
+    found_.emplace_back(errc::source_unavailable);
+    if (all_[i].offset < 0) return void(found_[i] = std::nullopt);
+    rd_kafka_topic_t* const topic = topic_of(i);
+    if (topic == nullptr ||
+        rd_kafka_consume_start_queue(topic, partition_of(i), all_[i].offset, queue_.get()) != 0)
+      return void(found_[i] = to_port_error(kafka_error(rd_kafka_last_error())));
+    open_[all_[i].where] = i;
+  }
+
+  void take_next() {
+    const auto wait = std::min(until(deadline_), k_wake_after);
+    const kafka_handle<rd_kafka_message_t> message{rd_kafka_consume_queue(queue_.get(), to_ms(wait))};
+    if (message == nullptr) return wake_one();
+    if (message->rkt == nullptr) return;
+    const auto at =
+        open_.find({rd_kafka_topic_name(message->rkt), partition_id{static_cast<int>(message->partition)}});
+    if (at == open_.end()) return;
+    const std::size_t i = at->second;
+    switch (message->err) {
+      case RD_KAFKA_RESP_ERR_NO_ERROR:
+        if (message->offset < all_[i].offset) return;  // never delivered, but cheap to be sure
+        if (message->offset > all_[i].offset) return finish(i, std::nullopt);
+        return finish(i, owned_record{copy_of(message->key, message->key_len),
+                                      copy_of(message->payload, message->len)});
+      case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+      case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+        return finish(i, std::nullopt);
+      default: {
+        const std::error_code code = kafka_error(message->err);
+        // The bounds of this log were had a moment ago: that it is unknown passes, too.
+        if (!passes(classify(code))) finish(i, to_port_error(code));
+      }
+    }
+  }
+
+  /// Of those that were not answered, each in its turn.
+  void wake_one() {
+    auto next = open_.upper_bound(woken_);
+    if (next == open_.end()) next = open_.begin();
+    woken_ = next->first;
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+    rd_kafka_query_watermark_offsets(client_.get(), woken_.topic.c_str(), partition_of(next->second), &start,
+                                     &end, std::min(to_ms(until(deadline_)), k_wake_wait_ms));
+  }
+
+  void finish(std::size_t i, record_probe::record_there what) {
+    found_[i] = std::move(what);
+    stop(i);
+    open_.erase(all_[i].where);
+  }
+
+  void stop(std::size_t i) { rd_kafka_consume_stop(topic_of(i), partition_of(i)); }
+
+  [[nodiscard]] rd_kafka_topic_t* topic_of(std::size_t i) {
+    auto& topic = topics_[all_[i].where.topic];
+    if (topic == nullptr)
+      topic.reset(rd_kafka_topic_new(client_.get(), all_[i].where.topic.c_str(), nullptr));
+    return topic.get();
+  }
+  [[nodiscard]] std::int32_t partition_of(std::size_t i) const {
+    return static_cast<std::int32_t>(all_[i].where.partition);
+  }
+
+  kafka_client& client_;
+  std::span<const position> all_;
+  std::chrono::steady_clock::time_point deadline_;
+  kafka_handle<rd_kafka_queue_t> queue_;
+  std::map<std::string, kafka_handle<rd_kafka_topic_t>> topics_;
+  std::vector<record_probe::record_there> found_;
+  std::map<topic_partition, std::size_t> open_;  ///< not answered yet
+  topic_partition woken_;                        ///< whose broker was woken last
+};
+
 }  // namespace
 
 reported<std::shared_ptr<kafka_client>> make_uncommitted_client(const kafka_config& config, kafka_log log) {
@@ -42,58 +138,23 @@ reported<std::unique_ptr<record_probe>> record_probe::make(const kafka_config& c
   return std::unique_ptr<record_probe>{new record_probe{std::move(client)}};
 }
 
-result<std::int64_t> record_probe::high_end(const topic_partition& where, std::chrono::milliseconds timeout) {
-  RATCHET_TRY(const log_bounds found, query_bounds(client_, where, timeout));
-  return found.end;
-}
-
-result<std::optional<owned_record>> record_probe::read_at(const topic_partition& where, std::int64_t offset,
+std::vector<result<std::int64_t>> record_probe::high_ends(std::span<const topic_partition> all,
                                                           std::chrono::milliseconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  rd_kafka_poll(client_->get(), 0);  // drops error reports that were queued meanwhile
-  if (offset < 0) return std::nullopt;
-  const kafka_handle<rd_kafka_topic_t> topic{
-      rd_kafka_topic_new(client_->get(), where.topic.c_str(), nullptr)};
-  if (topic == nullptr) return to_port_error(kafka_error(rd_kafka_last_error()));
-  const auto partition = static_cast<std::int32_t>(where.partition);
-  if (rd_kafka_consume_start(topic.get(), partition, offset) != 0) {
-    return to_port_error(kafka_error(rd_kafka_last_error()));
+  std::vector<result<std::int64_t>> ends;
+  for (const auto& found : query_bounds(client_, all, timeout)) {
+    if (found) {
+      ends.emplace_back(found.value().end);
+    } else {
+      ends.emplace_back(found.error());
+    }
   }
-  auto found = first_from(topic.get(), partition, offset, deadline);
-  rd_kafka_consume_stop(topic.get(), partition);
-  return found;
+  return ends;
 }
 
-result<std::optional<owned_record>> record_probe::first_from(rd_kafka_topic_t* topic, std::int32_t partition,
-                                                             std::int64_t offset,
-                                                             std::chrono::steady_clock::time_point deadline) {
-  for (;;) {
-    const kafka_handle<rd_kafka_message_t> message{
-        rd_kafka_consume(topic, partition, to_ms(std::min(until(deadline), k_wake_after)))};
-    if (message == nullptr) {
-      std::int64_t start = 0;
-      std::int64_t end = 0;
-      rd_kafka_query_watermark_offsets(client_->get(), rd_kafka_topic_name(topic), partition, &start, &end,
-                                       std::min(to_ms(until(deadline)), k_wake_wait_ms));
-    } else {
-      switch (message->err) {
-        case RD_KAFKA_RESP_ERR_NO_ERROR:
-          if (message->offset < offset) break;  // never delivered, but cheap to be sure
-          if (message->offset > offset) return std::nullopt;
-          return owned_record{copy_of(message->key, message->key_len),
-                              copy_of(message->payload, message->len)};
-        case RD_KAFKA_RESP_ERR__PARTITION_EOF:
-        case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-          return std::nullopt;
-        default: {
-          const std::error_code code = kafka_error(message->err);
-          // The bounds of this log were had a moment ago: that it is unknown passes, too.
-          if (!passes(classify(code))) return to_port_error(code);
-        }
-      }
-    }
-    if (std::chrono::steady_clock::now() >= deadline) return errc::source_unavailable;
-  }
+std::vector<record_probe::record_there> record_probe::read_at(std::span<const position> all,
+                                                              std::chrono::milliseconds timeout) {
+  rd_kafka_poll(client_->get(), 0);  // drops error reports that were queued meanwhile
+  return reading{*client_, all, std::chrono::steady_clock::now() + timeout}.run();
 }
 
 }  // namespace ratchet

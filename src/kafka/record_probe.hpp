@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "kafka/client.hpp"
 #include "ports/source.hpp"
@@ -20,20 +22,22 @@ class record_probe {
  public:
   [[nodiscard]] static reported<std::unique_ptr<record_probe>> make(const kafka_config&, kafka_log);
 
-  /// The record at exactly `offset`, be it of a transaction that is open or was aborted: such a one was not
-  /// handled, so that the log is another one. None where the log has no record there: compacted, a
-  /// transaction's marker, out of the log's range. Errors: source_unavailable; topic_missing.
-  [[nodiscard]] result<std::optional<owned_record>> read_at(const topic_partition&, std::int64_t offset,
-                                                            std::chrono::milliseconds timeout);
+  using record_there = result<std::optional<owned_record>>;
 
-  /// The offset behind the last record of all, which an open transaction may hold back. Errors: as bounds().
-  [[nodiscard]] result<std::int64_t> high_end(const topic_partition&, std::chrono::milliseconds timeout);
+  /// The records at exactly these offsets, at most one of a partition, be they of transactions that are open
+  /// or were aborted: such a one was not handled, so that the log is another one. None where the log has no
+  /// record there: compacted, a transaction's marker, out of the log's range. Errors, of each:
+  /// source_unavailable; topic_missing.
+  [[nodiscard]] std::vector<record_there> read_at(std::span<const position>,
+                                                  std::chrono::milliseconds timeout);
+
+  /// The offsets behind the last records of all, which open transactions may hold back. Errors, of each: as
+  /// source::bounds().
+  [[nodiscard]] std::vector<result<std::int64_t>> high_ends(std::span<const topic_partition>,
+                                                            std::chrono::milliseconds timeout);
 
  private:
   explicit record_probe(std::shared_ptr<kafka_client> client) : client_(std::move(client)) {}
-  [[nodiscard]] result<std::optional<owned_record>> first_from(
-      rd_kafka_topic_t*, std::int32_t partition, std::int64_t offset,
-      std::chrono::steady_clock::time_point deadline);
   std::shared_ptr<kafka_client> client_;
 };
 

@@ -154,14 +154,14 @@ class source {
   /// Who is in the group now; needs no membership. One that was killed stays listed until its session ends.
   /// Errors: source_unavailable; what compares equal to source_condition::not_offered.
   [[nodiscard]] virtual result<std::vector<group_member>> members(std::chrono::milliseconds timeout) = 0;
-  /// Errors: source_unavailable; topic_missing.
-  [[nodiscard]] virtual result<log_bounds> bounds(const topic_partition&,
-                                                  std::chrono::milliseconds timeout) = 0;
-  /// The record at exactly `offset`; none where there is no record (compacted, a transaction marker). Does
-  /// not touch the group's assignment. Errors: source_unavailable.
-  [[nodiscard]] virtual result<std::optional<owned_record>> read_at(const topic_partition&,
-                                                                    std::int64_t offset,
-                                                                    std::chrono::milliseconds timeout) = 0;
+  /// What the logs of these have, in their order. Errors, of each: source_unavailable; topic_missing.
+  [[nodiscard]] virtual std::vector<result<log_bounds>> bounds(std::span<const topic_partition>,
+                                                               std::chrono::milliseconds timeout) = 0;
+  /// The records at exactly these offsets, at most one of a partition, in their order; none where there is no
+  /// record (compacted, a transaction marker). Does not need an assignment. Errors, of each:
+  /// source_unavailable; topic_missing.
+  [[nodiscard]] virtual std::vector<result<std::optional<owned_record>>> read_at(
+      std::span<const position>, std::chrono::milliseconds timeout) = 0;
 
   /// Joins the group. Assignments arrive as notices.
   [[nodiscard]] virtual result<void> join(std::span<const std::string> topics) = 0;

@@ -7,6 +7,7 @@
 
 #include "broker/kafka_fixture.hpp"
 #include "kafka/admin.hpp"
+#include "support/each_answer.hpp"
 #include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
@@ -47,10 +48,10 @@ TEST(kafka_outage, bounds_every_wait_while_the_broker_does_not_answer) {
   ASSERT_TRUE(poll_until(*source, seen, [&] { return seen.has<notice::end_of_partition>(); }));
   broker.pause();
   const std::vector<commit_request> request{{at("t", 0), 10, "m"}};
-  EXPECT_EQ(source->bounds(at("t", 0), 300ms).error(), errc::source_unavailable);
+  EXPECT_EQ(testing::bounds_of(*source, at("t", 0), 300ms).error(), errc::source_unavailable);
   EXPECT_EQ(source->committed(std::vector{at("t", 0)}, 300ms).error(), errc::source_unavailable);
   EXPECT_EQ(source->partitions(std::vector<std::string>{"t"}, 300ms).error(), errc::source_unavailable);
-  EXPECT_EQ(source->read_at(at("t", 0), 9, 300ms).error(), errc::source_unavailable);
+  EXPECT_EQ(testing::record_at(*source, at("t", 0), 9, 300ms).error(), errc::source_unavailable);
   EXPECT_EQ(source->commit_and_wait(request, 300ms).error(), errc::source_unavailable);
   EXPECT_TRUE(source->poll(10, 300ms));
   source->close(300ms);
@@ -121,9 +122,9 @@ TEST(kafka_outage, passes_over_transaction_markers_and_ends_behind_them) {
       "--transactional-id x --transaction-duration-ms 60000 --producer-props bootstrap.servers=" +
       brokers);
   auto source = open_source({{brokers}, "g", {}});
-  EXPECT_TRUE(source->read_at(at("t", 0), 9, k_patience).value().has_value());
-  EXPECT_FALSE(source->read_at(at("t", 0), 10, k_patience).value().has_value());  // the marker
-  EXPECT_EQ(source->bounds(at("t", 0), k_patience).value().end, 11);
+  EXPECT_TRUE(testing::record_at(*source, at("t", 0), 9, k_patience).value().has_value());
+  EXPECT_FALSE(testing::record_at(*source, at("t", 0), 10, k_patience).value().has_value());  // the marker
+  EXPECT_EQ(testing::bounds_of(*source, at("t", 0), k_patience).value().end, 11);
   join_and_assign(*source, {"t"});
   collected seen;
   ASSERT_TRUE(poll_until(*source, seen, [&] { return seen.has<notice::end_of_partition>(); }));

@@ -8,6 +8,7 @@
 #include "kafka/admin.hpp"
 #include "kafka/kafka_error.hpp"
 #include "ports/source_condition.hpp"
+#include "support/each_answer.hpp"
 #include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
@@ -125,11 +126,11 @@ TEST_F(kafka_source, knows_the_cluster_its_topics_and_the_bounds_of_their_logs) 
   EXPECT_FALSE(source->cluster_id(k_patience).value().empty());
   EXPECT_EQ(source->partitions(std::vector{topic}, k_patience).value(),
             (std::vector{at(topic, 0), at(topic, 1)}));
-  const auto bounds = source->bounds(at(topic, 1), k_patience).value();
+  const auto bounds = testing::bounds_of(*source, at(topic, 1), k_patience).value();
   EXPECT_EQ(bounds.start, 4);
   EXPECT_EQ(bounds.end, 10);
   EXPECT_EQ(source->partitions(std::vector{fresh_name("none")}, k_patience).error(), errc::topic_missing);
-  EXPECT_EQ(source->bounds(at(fresh_name("none"), 0), k_patience).error(), errc::topic_missing);
+  EXPECT_EQ(testing::bounds_of(*source, at(fresh_name("none"), 0), k_patience).error(), errc::topic_missing);
 }
 
 TEST_F(kafka_source, reads_one_record_and_finds_none_outside_the_log) {
@@ -138,7 +139,7 @@ TEST_F(kafka_source, reads_one_record_and_finds_none_outside_the_log) {
   ASSERT_TRUE(delete_records(brokers, at(topic, 0), 4));
   auto source = open();
   const auto read = [&](std::int64_t offset) {
-    return source->read_at(at(topic, 0), offset, k_patience).value();
+    return testing::record_at(*source, at(topic, 0), offset, k_patience).value();
   };
   ASSERT_TRUE(read(9).has_value());
   EXPECT_EQ(read(9)->value, "v9");
@@ -170,10 +171,10 @@ TEST_F(kafka_source, finds_no_record_where_compaction_took_it) {
   do {  // every send rolls a segment; the cleaner never touches the last one
     send("b", "filler");
     std::this_thread::sleep_for(200ms);
-    first = source->read_at(at(topic, 0), 0, k_patience).value();
+    first = testing::record_at(*source, at(topic, 0), 0, k_patience).value();
   } while (first && std::chrono::steady_clock::now() < deadline);
   EXPECT_FALSE(first.has_value());
-  const auto kept = source->read_at(at(topic, 0), 1, k_patience).value();
+  const auto kept = testing::record_at(*source, at(topic, 0), 1, k_patience).value();
   ASSERT_TRUE(kept.has_value());
   EXPECT_EQ(kept->value, "new");
 }

@@ -2,6 +2,7 @@
 // A transaction of one producer is open, and holds back the records of all others.
 #include "broker/transactions.hpp"
 #include "broker/workload_matrix.hpp"
+#include "support/each_answer.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -71,13 +72,13 @@ TEST(open_transactions, are_waited_for_by_a_run_to_the_end) {
 TEST(open_transactions, are_seen_by_bounds_before_anything_is_read) {
   held_back w;
   const auto source = open_source(config_of(w.job.target().brokers, w.job.group()));
-  const auto found = source->bounds(w.job.partition(0), k_patience);
+  const auto found = testing::bounds_of(*source, w.job.partition(0), k_patience);
   ASSERT_TRUE(found);
   EXPECT_EQ(found.value().end, 2);
   EXPECT_EQ(found.value().high, 8);
   EXPECT_EQ(found.value().last(), 8);
   w.open.commit();
-  const auto after = source->bounds(w.job.partition(0), k_patience);
+  const auto after = testing::bounds_of(*source, w.job.partition(0), k_patience);
   ASSERT_TRUE(after);
   EXPECT_EQ(after.value().end, 9);
   EXPECT_EQ(after.value().last(), 9);

@@ -2,6 +2,7 @@
 // Offsets without a record: transaction markers, and what compaction took.
 #include "broker/transactions.hpp"
 #include "broker/workload_matrix.hpp"
+#include "support/each_answer.hpp"
 
 namespace ratchet::testing {
 namespace {
@@ -88,7 +89,7 @@ TEST(resume_offsets, warn_where_compaction_took_the_last_handled_record_and_go_o
   ASSERT_TRUE(eventually([&] {  // each rolls a segment; the last one is never cleaned
     send("b", ++fillers);
     std::this_thread::sleep_for(200ms);
-    return !reader->read_at(job.partition(0), 0, k_patience).value().has_value();
+    return !testing::record_at(*reader, job.partition(0), 0, k_patience).value().has_value();
   }));
   const auto done = job.run_until_end();
   EXPECT_EQ(done.code, 0) << done.output;

@@ -17,6 +17,7 @@
 
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
+#include "support/each_answer.hpp"
 #include "support/topic_partitions.hpp"
 
 /// A consumer group's source in memory, scripted by a test. It judges its caller as it goes: two commits
@@ -212,17 +213,24 @@ class fake_source final : public source {
     if (members_error) return members_error;
     return others;
   }
-  result<log_bounds> bounds(const topic_partition& where, std::chrono::milliseconds) override {
+  std::vector<result<log_bounds>> bounds(std::span<const topic_partition> all,
+                                         std::chrono::milliseconds) override {
+    return each_answer(all, [this](const topic_partition& where) { return bounds_of_one(where); });
+  }
+  result<log_bounds> bounds_of_one(const topic_partition& where) const {
     if (const auto failing = unanswered.find(where); failing != unanswered.end()) return failing->second;
     const auto known = logs.find(where);
     if (known == logs.end()) return make_error_code(errc::topic_missing);
     return log_bounds{known->second.start, known->second.stable_end(), known->second.end};
   }
-  result<std::optional<owned_record>> read_at(const topic_partition& where, std::int64_t offset,
-                                              std::chrono::milliseconds) override {
-    if (const auto failing = unreadable.find(where); failing != unreadable.end()) return failing->second;
-    for (const fake_record& r : logs.at(where).records) {
-      if (r.offset == offset) return std::optional{owned_record{std::nullopt, r.value}};
+  std::vector<result<std::optional<owned_record>>> read_at(std::span<const position> all,
+                                                           std::chrono::milliseconds) override {
+    return each_answer(all, [this](const position& at) { return record_at_one(at); });
+  }
+  result<std::optional<owned_record>> record_at_one(const position& at) const {
+    if (const auto failing = unreadable.find(at.where); failing != unreadable.end()) return failing->second;
+    for (const fake_record& r : logs.at(at.where).records) {
+      if (r.offset == at.offset) return std::optional{owned_record{std::nullopt, r.value}};
     }
     return std::optional<owned_record>{};
   }
@@ -318,7 +326,7 @@ class fake_source final : public source {
   void ask_bounds(std::span<const topic_partition> partitions) override {
     for (const topic_partition& where : partitions) {
       asked.insert(where);
-      const auto found = bounds(where, std::chrono::milliseconds{0});
+      const auto found = bounds_of_one(where);
       answers_.emplace_back(notice::bounds_told{where, found ? found.value() : log_bounds{},
                                                 found ? std::error_code{} : found.error()});
     }

@@ -28,12 +28,13 @@ class lent_source final : public source {
   result<std::vector<group_member>> members(std::chrono::milliseconds t) override {
     return under_.members(t);
   }
-  result<log_bounds> bounds(const topic_partition& of, std::chrono::milliseconds t) override {
+  std::vector<result<log_bounds>> bounds(std::span<const topic_partition> of,
+                                         std::chrono::milliseconds t) override {
     return under_.bounds(of, t);
   }
-  result<std::optional<owned_record>> read_at(const topic_partition& of, std::int64_t offset,
-                                              std::chrono::milliseconds t) override {
-    return under_.read_at(of, offset, t);
+  std::vector<result<std::optional<owned_record>>> read_at(std::span<const position> of,
+                                                           std::chrono::milliseconds t) override {
+    return under_.read_at(of, t);
   }
   result<void> join(std::span<const std::string> topics) override { return under_.join(topics); }
   result<void> assign(std::span<const position> at) override { return under_.assign(at); }

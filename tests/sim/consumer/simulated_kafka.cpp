@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kafka/kafka_error.hpp"
+#include "support/each_answer.hpp"
 
 namespace ratchet::sim {
 
@@ -182,22 +183,26 @@ result<std::vector<group_member>> simulated_source::members(std::chrono::millise
   return cluster_.others;
 }
 
-result<log_bounds> simulated_source::bounds(const topic_partition& where, std::chrono::milliseconds) {
-  if (!answered() || cluster_.leaderless.contains(cluster_.index_of(where))) return unavailable();
-  const partition_log& log = cluster_.logs[cluster_.index_of(where)];
-  return log.bounds();
+std::vector<result<log_bounds>> simulated_source::bounds(std::span<const topic_partition> all,
+                                                         std::chrono::milliseconds) {
+  const bool has_answer = answered();
+  return testing::each_answer(all, [&](const topic_partition& where) -> result<log_bounds> {
+    if (!has_answer || cluster_.leaderless.contains(cluster_.index_of(where))) return unavailable();
+    return cluster_.logs[cluster_.index_of(where)].bounds();
+  });
 }
 
-result<std::optional<owned_record>> simulated_source::read_at(const topic_partition& where,
-                                                              std::int64_t offset,
-                                                              std::chrono::milliseconds) {
-  if (!answered() || cluster_.leaderless.contains(cluster_.index_of(where))) return unavailable();
-  const partition_log& log = cluster_.logs[cluster_.index_of(where)];
-  const auto at = log.from(offset);
-  if (at == log.entries.end() || at->offset != offset || at->what == nullptr) {
-    return std::optional<owned_record>{};
-  }
-  return std::optional{owned_record{at->what->key, at->what->value}};
+std::vector<result<std::optional<owned_record>>> simulated_source::read_at(std::span<const position> all,
+                                                                           std::chrono::milliseconds) {
+  const bool has_answer = answered();
+  return testing::each_answer(all, [&](const position& wanted) -> result<std::optional<owned_record>> {
+    if (!has_answer || cluster_.leaderless.contains(cluster_.index_of(wanted.where))) return unavailable();
+    const partition_log& log = cluster_.logs[cluster_.index_of(wanted.where)];
+    const auto at = log.from(wanted.offset);
+    if (at == log.entries.end() || at->offset != wanted.offset || at->what == nullptr)
+      return std::optional<owned_record>{};
+    return std::optional{owned_record{at->what->key, at->what->value}};
+  });
 }
 
 // The group.

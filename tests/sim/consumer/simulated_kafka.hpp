@@ -111,9 +111,10 @@ class simulated_source final : public source {
   result<std::vector<committed_offset>> committed(std::span<const topic_partition>,
                                                   std::chrono::milliseconds) override;
   result<std::vector<group_member>> members(std::chrono::milliseconds) override;
-  result<log_bounds> bounds(const topic_partition&, std::chrono::milliseconds) override;
-  result<std::optional<owned_record>> read_at(const topic_partition&, std::int64_t,
-                                              std::chrono::milliseconds) override;
+  std::vector<result<log_bounds>> bounds(std::span<const topic_partition>,
+                                         std::chrono::milliseconds) override;
+  std::vector<result<std::optional<owned_record>>> read_at(std::span<const position>,
+                                                           std::chrono::milliseconds) override;
   result<void> join(std::span<const std::string> topics) override;
   result<void> assign(std::span<const position>) override;
   result<void> unassign() override;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/success.hpp"
+#include "support/each_answer.hpp"
 
 namespace ratchet::pair_sim {
 
@@ -75,18 +76,23 @@ result<std::vector<group_member>> group_source::members(milliseconds) {
   return all;
 }
 
-result<log_bounds> group_source::bounds(const topic_partition& where, milliseconds) {
+std::vector<result<log_bounds>> group_source::bounds(std::span<const topic_partition> all, milliseconds) {
   calls_.call();
-  const auto end = static_cast<std::int64_t>(of_.inputs.at(index_of(where)).size());
-  return log_bounds{0, end, end};
+  return testing::each_answer(all, [this](const topic_partition& where) -> result<log_bounds> {
+    const auto end = static_cast<std::int64_t>(of_.inputs.at(index_of(where)).size());
+    return log_bounds{0, end, end};
+  });
 }
 
-result<std::optional<owned_record>> group_source::read_at(const topic_partition& where, std::int64_t offset,
-                                                          milliseconds) {
+std::vector<result<std::optional<owned_record>>> group_source::read_at(std::span<const position> all,
+                                                                       milliseconds) {
   calls_.call();
-  const auto& log = of_.inputs.at(index_of(where));
-  if (offset < 0 || offset >= static_cast<std::int64_t>(log.size())) return std::optional<owned_record>{};
-  return std::optional{owned_record{{}, log[static_cast<std::size_t>(offset)].record()}};
+  return testing::each_answer(all, [this](const position& at) -> result<std::optional<owned_record>> {
+    const auto& log = of_.inputs.at(index_of(at.where));
+    if (at.offset < 0 || at.offset >= static_cast<std::int64_t>(log.size()))
+      return std::optional<owned_record>{};
+    return std::optional{owned_record{{}, log[static_cast<std::size_t>(at.offset)].record()}};
+  });
 }
 
 result<void> group_source::join(std::span<const std::string>) {

@@ -26,9 +26,10 @@ class group_source final : public source {
   [[nodiscard]] result<std::vector<committed_offset>> committed(std::span<const topic_partition>,
                                                                 milliseconds) override;
   [[nodiscard]] result<std::vector<group_member>> members(milliseconds) override;
-  [[nodiscard]] result<log_bounds> bounds(const topic_partition&, milliseconds) override;
-  [[nodiscard]] result<std::optional<owned_record>> read_at(const topic_partition&, std::int64_t,
-                                                            milliseconds) override;
+  [[nodiscard]] std::vector<result<log_bounds>> bounds(std::span<const topic_partition>,
+                                                       milliseconds) override;
+  [[nodiscard]] std::vector<result<std::optional<owned_record>>> read_at(std::span<const position>,
+                                                                         milliseconds) override;
   [[nodiscard]] result<void> join(std::span<const std::string>) override;
   [[nodiscard]] result<void> assign(std::span<const position>) override;
   [[nodiscard]] result<void> unassign() override;

@@ -19,6 +19,7 @@
 #include "app/engine.hpp"
 #include "consumer/member_name.hpp"
 #include "ports/source.hpp"
+#include "support/each_answer.hpp"
 #include "support/memory_slot_log.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/app/apply_world.hpp"
@@ -112,13 +113,16 @@ class pair_source final : public source {
     if (has_joined_) all.push_back({name + "-uuid", name, "host", true});
     return all;
   }
-  result<log_bounds> bounds(const topic_partition&, std::chrono::milliseconds) override {
+  std::vector<result<log_bounds>> bounds(std::span<const topic_partition> all,
+                                         std::chrono::milliseconds) override {
     const auto end = static_cast<std::int64_t>(of_.records.size());
-    return log_bounds{0, end, end};
+    return {all.size(), result<log_bounds>{log_bounds{0, end, end}}};
   }
-  result<std::optional<owned_record>> read_at(const topic_partition&, std::int64_t offset,
-                                              std::chrono::milliseconds) override {
-    return std::optional{owned_record{{}, of_.records.at(static_cast<std::size_t>(offset))}};
+  std::vector<result<std::optional<owned_record>>> read_at(std::span<const position> all,
+                                                           std::chrono::milliseconds) override {
+    return testing::each_answer(all, [this](const position& at) -> result<std::optional<owned_record>> {
+      return std::optional{owned_record{{}, of_.records.at(static_cast<std::size_t>(at.offset))}};
+    });
   }
   result<void> join(std::span<const std::string> topics) override {
     if (!of_.refusal.empty()) {

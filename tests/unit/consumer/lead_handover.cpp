@@ -74,10 +74,24 @@ TEST_F(lead_handover_test, ends_when_another_instance_has_fenced) {
   clock.advance(milliseconds{300});
   EXPECT_TRUE(handover.awaits_successor({3, 1}));
   clock.advance(milliseconds{200});
-  EXPECT_FALSE(handover.awaits_successor({4, 0}));
+  EXPECT_TRUE(handover.awaits_successor({4, 0}));
   EXPECT_EQ(asked.get().value(), (handed_over{"b", milliseconds{500}}));
-  EXPECT_FALSE(handover.awaits_successor({4, 0}));
   EXPECT_EQ(handover.successor(), "");
+}
+
+TEST_F(lead_handover_test, leaves_the_successor_alone_for_some_seconds) {
+  ask();
+  add({1, 0}, "b");
+  handover.look(group);
+  handover.gave({3, 1});
+  clock.advance(seconds{1});
+  EXPECT_TRUE(handover.awaits_successor({4, 0}));
+  EXPECT_TRUE(asked.get()) << "whoever asked is told at once";
+  clock.advance(milliseconds{1'900});
+  EXPECT_TRUE(handover.awaits_successor({4, 0}));
+  clock.advance(milliseconds{100});
+  EXPECT_FALSE(handover.awaits_successor({4, 0}));
+  EXPECT_FALSE(handover.awaits_successor({4, 0}));
 }
 
 TEST_F(lead_handover_test, does_not_wait_for_ever_for_an_instance_that_died) {

@@ -8,6 +8,7 @@
 
 #include "kafka/embedded_broker.hpp"
 #include "kafka/kafka_error.hpp"
+#include "support/each_answer.hpp"
 #include "support/kafka_testing.hpp"
 
 namespace ratchet::testing {
@@ -22,8 +23,8 @@ struct partly_led : ::testing::Test {
     produce(brokers, "t", 0, 0, 10);
     produce(brokers, "t", 1, 0, 20);
   }
-  [[nodiscard]] std::error_code bounds_of(source& from, const topic_partition& where) {
-    const auto found = from.bounds(where, 3s);
+  [[nodiscard]] std::error_code error_of_bounds(source& from, const topic_partition& where) {
+    const auto found = testing::bounds_of(from, where, 3s);
     return found ? std::error_code{} : found.error();
   }
   std::unique_ptr<embedded_broker> broker = embedded_broker::start().value();
@@ -33,14 +34,14 @@ struct partly_led : ::testing::Test {
 TEST_F(partly_led, a_partition_without_a_leader_is_away_and_not_missing) {
   ASSERT_TRUE(broker->set_led("t", 1, false));
   auto source = open_source(config_of(brokers, "g"));
-  EXPECT_EQ(bounds_of(*source, at("t", 1)), k_unavailable);
-  EXPECT_EQ(source->bounds(at("t", 0), k_patience).value().end, 10);
-  EXPECT_EQ(bounds_of(*source, at("t", 7)), k_missing);
+  EXPECT_EQ(error_of_bounds(*source, at("t", 1)), k_unavailable);
+  EXPECT_EQ(testing::bounds_of(*source, at("t", 0), k_patience).value().end, 10);
+  EXPECT_EQ(error_of_bounds(*source, at("t", 7)), k_missing);
   ASSERT_TRUE(broker->set_led("t", 1, true));
   const auto deadline = std::chrono::steady_clock::now() + k_patience;
-  while (bounds_of(*source, at("t", 1)) && std::chrono::steady_clock::now() < deadline) {
+  while (error_of_bounds(*source, at("t", 1)) && std::chrono::steady_clock::now() < deadline) {
   }
-  EXPECT_EQ(source->bounds(at("t", 1), k_patience).value().end, 20);
+  EXPECT_EQ(testing::bounds_of(*source, at("t", 1), k_patience).value().end, 20);
 }
 
 TEST_F(partly_led, bounds_are_told_beside_the_records_one_partition_for_itself) {
@@ -107,11 +108,11 @@ TEST_F(partly_led, no_answer_that_passes_makes_a_question_fail_for_good) {
   const std::vector<commit_request> commit{{at("t", 0), 4, ""}};
   const std::vector<question> questions{
       {"partitions", 3, [&](source& s) { return error_of(s.partitions(topics, 500ms)); }},
-      {"bounds", 2, [&](source& s) { return error_of(s.bounds(both[0], 500ms)); }},
+      {"bounds", 2, [&](source& s) { return error_of(testing::bounds_of(s, both[0], 500ms)); }},
       {"committed", 9, [&](source& s) { return error_of(s.committed(both, 500ms)); }},
       {"the coordinator", 10, [&](source& s) { return error_of(s.committed(both, 500ms)); }},
       {"a commit", 8, [&](source& s) { return error_of(s.commit_and_wait(commit, 500ms)); }},
-      {"read_at", 1, [&](source& s) { return error_of(s.read_at(both[0], 4, 500ms)); }},
+      {"read_at", 1, [&](source& s) { return error_of(testing::record_at(s, both[0], 4, 500ms)); }},
   };
   auto source = open_source(config_of(brokers, "g"));
   for (const question& q : questions) {

@@ -91,8 +91,9 @@ TEST(slot_text, of_an_instance_that_cannot_write_its_first_base_says_why) {
   s.bases.trouble = "the first base cannot be written: access denied";
   std::string text;
   append_slot(text, s);
-  EXPECT_NE(text.find("  base        none yet\n              the first base cannot be written: access denied\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("  base        none yet\n              the first base cannot be written: access denied\n"),
+      std::string::npos)
       << text;
 }
 
