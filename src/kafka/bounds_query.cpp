@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "kafka/kafka_error.hpp"
@@ -125,6 +126,18 @@ std::vector<result<log_bounds>> query_bounds(const std::shared_ptr<kafka_client>
     if (!found.back()) patience = std::min(patience, k_hurried);
   }
   return found;
+}
+
+void wake_leaders(std::shared_ptr<kafka_client> client, std::vector<topic_partition> all) {
+  run_bounded(
+      [client = std::move(client), all = std::move(all)] {
+        // The work is not there yet at the first one, where a partition is only about to be fetched from.
+        for (const milliseconds pause : {milliseconds{0}, milliseconds{20}, milliseconds{80}}) {
+          std::this_thread::sleep_for(pause);
+          (void)offsets_at(client, all, k_behind_last, k_longest_of_all);
+        }
+      },
+      milliseconds{0});
 }
 
 }  // namespace ratchet

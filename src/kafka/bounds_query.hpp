@@ -17,4 +17,9 @@ namespace ratchet {
                                                            std::span<const topic_partition>,
                                                            std::chrono::milliseconds timeout);
 
+/// Has the client's threads for the brokers that lead these look for work: librdkafka 2.0.2 wakes one that
+/// was idle neither for a message nor for a partition to fetch, and it sleeps for a second. A request wakes
+/// it. Returns at once.
+void wake_leaders(std::shared_ptr<kafka_client>, std::vector<topic_partition>);
+
 }  // namespace ratchet

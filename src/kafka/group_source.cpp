@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "kafka/bounds_query.hpp"
 #include "kafka/group_generation.hpp"
 #include "kafka/kafka_error.hpp"
 #include "kafka/settings.hpp"
@@ -83,6 +84,9 @@ result<void> group_source::assign(std::span<const position> wanted) {
   next_.clear();
   for (const position& p : wanted) next_[table_->intern(p.where.topic, p.where.partition)] = p.offset;
   last_ = next_.end();
+  std::vector<topic_partition> read;
+  for (const position& p : wanted) read.push_back(p.where);
+  if (!read.empty()) wake_leaders(client_, std::move(read));
   // The checks come before the assignment; what served them is not kept, nor waited for.
   if (reader_) {
     run_bounded([gone = std::shared_ptr<record_probe>{std::move(reader_)}]() mutable { gone.reset(); },

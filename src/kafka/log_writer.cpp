@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kafka/bounds_query.hpp"
 #include "kafka/callback_edge.hpp"
 #include "kafka/kafka_error.hpp"
 #include "kafka/produce_parts.hpp"
@@ -122,13 +123,15 @@ void log_writer::give_up() {
 }
 
 void log_writer::append(replicate::append_request request) {
-  if (request.ticket.writer != writer_) {
+  const bool is_first = request.ticket.writer != writer_;
+  if (is_first) {
     give_up();
     writer_ = request.ticket.writer;
   }
   queued_bytes_ += request.record.size();
   queued_.push_back({request.ticket, std::make_shared<const std::string>(std::move(request.record)), {}});
   send();
+  if (is_first && client_ != nullptr) wake_leaders(client_, {where_});
 }
 
 void log_writer::send() {

@@ -147,6 +147,9 @@ kafka_properties log_writer_settings(const kafka_config& config, const std::stri
   // Records are large already; what waits while requests are under way goes together all the same.
   all["linger.ms"] = "0";
   all["queue.buffering.max.messages"] = "10000000";  // log_writer has a bound of its own
+  // A standby's connections are there when it takes over. librdkafka 2.0.2 looks once a second whether it
+  // needs one to a broker that it is not connected to.
+  all["enable.sparse.connections"] = "false";
   return all;
 }
 
@@ -157,6 +160,10 @@ kafka_properties log_reader_settings(const kafka_config& config) {
   all["fetch.message.max.bytes"] = "8388608";
   all["queued.max.messages.kbytes"] = "32768";
   all.try_emplace("check.crcs", "true");
+  // A broker answers a connection's requests in order. Where nobody appends, as behind an owner that died,
+  // the question where the log ends waits for the fetch before it: half a second by default, of each
+  // take-over.
+  all.try_emplace("fetch.wait.max.ms", "50");
   fetch_without_pauses(all);
   all.try_emplace("metadata.max.age.ms", "900000");  // as for the group's consumer
   return all;
