@@ -11,9 +11,9 @@
 
 namespace ratchet {
 
-/// Asks brokers for the bounds of logs on a thread of its own, one partition after the other, so that one
-/// whose broker does not answer holds up neither the owner nor, for longer than some seconds, the others.
-/// Thread-safety: one owner thread.
+/// Asks brokers for the bounds of logs on a thread of its own, so that a partition whose broker does not
+/// answer holds up neither the owner nor, for longer than some seconds, the others. Thread-safety: one owner
+/// thread.
 class bounds_asker {
  public:
   bounds_asker();

@@ -90,6 +90,7 @@ reported<void> log_writer::open() {
   deliveries->set_log(log_);
   RATCHET_TRY(auto&& client, kafka_client::make(RD_KAFKA_PRODUCER, settings_, deliveries));
   ++clients_;
+  must_wake_ = true;
   deliveries_ = std::move(deliveries);
   client_ = std::move(client);
   knows_no_topic_ = false;
@@ -123,15 +124,14 @@ void log_writer::give_up() {
 }
 
 void log_writer::append(replicate::append_request request) {
-  const bool is_first = request.ticket.writer != writer_;
-  if (is_first) {
+  if (request.ticket.writer != writer_) {
     give_up();
     writer_ = request.ticket.writer;
+    must_wake_ = true;
   }
   queued_bytes_ += request.record.size();
   queued_.push_back({request.ticket, std::make_shared<const std::string>(std::move(request.record)), {}});
   send();
-  if (is_first && client_ != nullptr) wake_leaders(client_, {where_});
 }
 
 void log_writer::send() {
@@ -157,6 +157,7 @@ void log_writer::send() {
         return;
       }
       if (code != RD_KAFKA_RESP_ERR_NO_ERROR) end(next, kafka_error(code), {});
+      if (std::exchange(must_wake_, false)) wake_leaders(client_, {where_});
     }
     ++sent_;
   }

@@ -85,6 +85,7 @@ class log_writer {
   std::deque<queued_record> queued_;  ///< not reported yet, in order
   std::uint64_t first_serial_{0};     ///< of them
   std::size_t sent_{0};               ///< how many of them the client was given
+  bool must_wake_{false};             ///< the next record is the first of a client, or of an attempt
   std::size_t queued_bytes_{0};
 };
 
