@@ -28,7 +28,7 @@ constexpr std::chrono::seconds k_denied_pause{600};
 constexpr std::chrono::seconds k_pause_behind_half_a_base{600};
 constexpr int k_turns_of_one_thread = 100;
 /// The topic may be another one by now.
-constexpr std::chrono::hours k_look_again{1};
+constexpr std::chrono::hours k_log_look_again{1};
 /// A log is cut where it is longer than so many bases.
 constexpr std::uint64_t k_bases_of_log = 2;
 
@@ -195,7 +195,7 @@ void base_keeper::put_off(std::string_view what, std::error_code why, std::chron
 
 void base_keeper::begin() {
   if (of_.clock.steady() < not_before_) return;
-  if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_again) {
+  if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_log_look_again) {
     look_for_newest();
   } else if (is_due()) {
     write();
