@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/all_rows.hpp"
 #include "unit/app/apply_world.hpp"
 
 namespace ratchet {
@@ -125,6 +126,19 @@ TEST_F(apply_command, rejects_a_line_that_is_too_large_and_goes_on) {
   EXPECT_EQ(counted().rejected_malformed, 1U);
   EXPECT_EQ(counted().consumed, 2U);
   EXPECT_EQ(rejected().front().detail, "too_large");
+}
+
+TEST_F(apply_command, takes_batches_by_the_memory_limit) {
+  settings_.memory_limit = std::uint64_t{64} << 20U;
+  settings_.step_records = 1'000;
+  std::string lines;
+  for (int i = 0; i < 24; ++i) {
+    lines += line("a" + std::to_string(i), 1);
+    lines.insert(lines.size() - 1, std::size_t{340} << 10U, ' ');
+  }
+  expect_applied({file("in", lines)});
+  EXPECT_EQ(counted().applied, 24U);
+  EXPECT_GE(opened().state().last_step(), 4U) << "8 MiB, in batches of 2";
 }
 
 TEST_F(apply_command, ends_with_exit_code_1_where_too_many_lines_in_a_row_are_malformed) {
@@ -356,14 +370,14 @@ TEST_F(apply_command, notes_that_a_table_which_is_added_begins_empty) {
   reopen();
   settings_.streams[0].tables.push_back({"more", key_encoding::bytes});
   expect_applied({file("none", "")});
-  const auto audits = opened().state().view().value()->audits().value();
+  const auto audits = testing::all_audits(*opened().state().view().value()).value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "table_added");
   EXPECT_EQ(audits[0].stream, "payments");
   EXPECT_EQ(audits[0].text, "the table `more` begins empty: events that were handled before are not in it");
   EXPECT_EQ(opened().state().durable_step(), opened().state().last_step());
   reopen();
-  EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
+  EXPECT_EQ(testing::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
 }
 
 TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
@@ -371,7 +385,7 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
   reopen();
   settings_.streams[0].order = order::strict;
   expect_applied({file("none", "")});
-  const auto audits = opened().state().view().value()->audits().value();
+  const auto audits = testing::all_audits(*opened().state().view().value()).value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "stream_started_over");
   EXPECT_EQ(audits[0].stream, "payments");
@@ -379,7 +393,7 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
             "the settings changed before anything was applied: offsets and counters start over, after 1 "
             "record, 1 of them rejected");
   reopen();
-  EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
+  EXPECT_EQ(testing::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
 }
 
 TEST_F(apply_command, refuses_to_leave_a_stream_or_its_topic_behind) {
@@ -407,7 +421,7 @@ TEST_F(apply_command, leaves_a_topic_that_it_does_not_name_out_of_the_floor) {
   expect_applied({file("none", "")}, true);
   EXPECT_TRUE(state().partitions.at({"u", partition_id{0}}).idle);
   EXPECT_FALSE(state().partitions.at({"t", partition_id{0}}).idle);
-  EXPECT_EQ(opened().state().view().value()->audits().value().at(0).kind, "topic_left");
+  EXPECT_EQ(testing::all_audits(*opened().state().view().value()).value().at(0).kind, "topic_left");
 }
 
 }  // namespace
