@@ -102,8 +102,7 @@ void base_keeper::turn() {
       }
       return;
     case doing::checking:
-      if (const auto seen = looked(k_pause)) take_checked(*seen);
-      return;
+      return turn_of_check();
     case doing::proving:
       if (of_.clock.steady() < not_before_) return;
       if (of_.slot.is_proven()) return cut();
@@ -257,6 +256,17 @@ void base_keeper::check() {
   wish.from = made_.begun_at;
   look(wish);
   doing_ = doing::checking;
+}
+
+/// Until it can be read, no further one is written: they would pile up.
+void base_keeper::turn_of_check() {
+  if (!look_.valid()) {
+    if (of_.clock.steady() >= not_before_) check();
+  } else if (const auto seen = looked(k_pause)) {
+    take_checked(*seen);
+  } else {
+    doing_ = doing::checking;
+  }
 }
 
 void base_keeper::take_checked(const bases_found& seen) {

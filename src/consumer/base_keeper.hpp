@@ -87,6 +87,7 @@ class base_keeper {
   void know(const replicate::found_base&);
   void take_begin(const bases_found&);
   void check();
+  void turn_of_check();
   void take_checked(const bases_found&);
   void note_cut(const result<void>&);
   void prove();
