@@ -128,7 +128,7 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
   auto made = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened), rows, std::move(log), std::move(bases),
                                      *options_.clock, random_bits, wanted.base, wanted.digest, wanted.topic,
-                                     options_.log, options_.bases_on, &status_},
+                                     base_topic_of(wanted), options_.log, options_.bases_on, &status_},
       rules);
   replicated_ = made.get();
   return std::unique_ptr<store>{std::move(made)};
@@ -247,7 +247,7 @@ session_result engine::follow_and_lead(standby& waiting, source& group, bool unt
     names_.led(replicated_->slot().position().epoch);
     inbox_.tasks.open();
     if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
-    slot_source from{group, {config_.replicate->topic, partition_id{0}}, [this, &group] {
+    slot_source from{group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group] {
                        handover_.look(group);
                        return replicated_->turn() && replicated_->is_leading();
                      }};

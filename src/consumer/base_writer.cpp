@@ -1,7 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "consumer/base_writer.hpp"
 
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -77,39 +76,6 @@ result<bool> base_writer::turn(std::size_t most_bytes) {
     ++reported_;
   }
   return is_ended_ && reported_ == appended_;
-}
-
-result<std::optional<replicate::base_end>> newest_base(slot_log& of, std::chrono::milliseconds longest,
-                                                       const std::atomic<bool>& stop) {
-  constexpr std::chrono::milliseconds k_slice{50};
-  const auto deadline = std::chrono::steady_clock::now() + longest;
-  std::optional<std::int64_t> last;
-  for (;;) {
-    if (!last) of.ask_bounds(-1);
-    if (const auto told = of.take_bounds()) {
-      if (!*told) return told->error();
-      last = told->value().end - 1;
-      if (*last < told->value().first) return std::optional<replicate::base_end>{};
-    }
-    if (last) {
-      RATCHET_TRY(const auto got, of.read({*last, *last}));
-      for (const slot_record& each : got.entries) {
-        replicate::base_record record;
-        const bool is_end = decode_base_record(each.bytes, record) && record.head.kind == base_kind::end;
-        of.stop_reading();
-        return is_end ? std::optional{record.end} : std::nullopt;
-      }
-      if (got.through >= *last || got.at == log_read::state::out_of_range) {
-        of.stop_reading();
-        return std::optional<replicate::base_end>{};
-      }
-    }
-    if (stop || std::chrono::steady_clock::now() >= deadline) {
-      of.stop_reading();
-      return make_error_code(errc::timed_out);
-    }
-    of.wait(k_slice);
-  }
 }
 
 }  // namespace ratchet

@@ -1,8 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,12 +47,5 @@ class base_writer {
   bool is_ended_{false};
   std::optional<std::int64_t> begun_at_;
 };
-
-/// What the last record of a topic of bases says: which base was written last. Asks the brokers, and waits up
-/// to so long, or until `stop`. None: the topic ends with another record, or has none. Errors: topic_missing;
-/// timed_out; of the client.
-[[nodiscard]] result<std::optional<replicate::base_end>> newest_base(slot_log& of,
-                                                                     std::chrono::milliseconds longest,
-                                                                     const std::atomic<bool>& stop);
 
 }  // namespace ratchet

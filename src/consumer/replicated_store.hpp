@@ -38,7 +38,8 @@ class replicated_store final : public store {
     std::function<std::uint64_t()> draw;  ///< at random
     base_config rules;
     digest_config digests;
-    std::string topic;  ///< of the log, for people
+    std::string topic;        ///< of the log, for people
+    std::string bases_topic;  ///< the same of the bases
     log_ptr log_lines;
     std::launch bases_on{std::launch::async};  ///< as base_keeper has it
     instance_status* status{nullptr};          ///< none: nothing is shown

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "core/success.hpp"
+#include "core/typed_command.hpp"
 #include "ports/error_class.hpp"
 #include "replicate/log_record.hpp"
+#include "text/partition_name.hpp"
 
 namespace ratchet {
 
@@ -20,6 +22,14 @@ using replicate::owner_phase;
 constexpr std::chrono::seconds k_look_interval{2};
 /// For a base that the log leads on from.
 constexpr std::chrono::seconds k_base_patience{2};
+
+/// Of a topic that is of no use any more.
+[[nodiscard]] std::string way_to_another_log() {
+  return "stop all instances; on the one with the highest step take `replicate` out of the config and type " +
+         typed_command("run", "--resume takeover") +
+         ", stop it, name another topic in `replicate` and type " + typed_command("topics") + " and " +
+         typed_command("run") + "; the other instances begin with an empty directory";
+}
 
 [[nodiscard]] replicate::owner_options with(replicate::owner_options options,
                                             std::function<void(const replicate::confirmed_step&)> apply,
@@ -136,8 +146,9 @@ result<void> slot_replica::open_bases() {
     of_.log.stop_reading();
   }
   restore_.emplace(
-      of_.bases, of_.store,
-      replicate::base_reader_options{reading.newest_layout, lineage, reading.meaning, *restores_to_});
+      of_.log, of_.bases, of_.store,
+      replicate::base_reader_options{reading.newest_layout, lineage, reading.meaning, *restores_to_},
+      reading);
   return success();
 }
 
@@ -183,10 +194,7 @@ void slot_replica::unassigned() {
 
 result<void> slot_replica::read() {
   const auto wanted = owner_.wants();
-  if (!wanted) {
-    of_.log.stop_reading();
-    return success();
-  }
+  if (!wanted) return vouch();
   const auto got = of_.log.read(*wanted);
   if (!got) {
     if (got.error() == errc::topic_missing) owner_.read_again();
@@ -210,6 +218,24 @@ result<void> slot_replica::read() {
   is_at_end_ = is_at_end_ || got.value().at == log_read::state::at_end || has_told_end;
   if (got.value().at == log_read::state::out_of_range) look();
   return success();
+}
+
+/// An owner that leads reads nothing else.
+result<void> slot_replica::vouch() {
+  if (!voucher_) {
+    of_.log.stop_reading();
+    return success();
+  }
+  RATCHET_TRY(const auto said, voucher_->turn());
+  if (said == base_voucher::answer::asking) return success();
+  vouched_ = said == base_voucher::answer::yes;
+  voucher_.reset();
+  return success();
+}
+
+void slot_replica::vouch_for(const replicate::log_position& base) {
+  voucher_.emplace(of_.log, options_.reading, base);
+  vouched_.reset();
 }
 
 /// An owner repeats its fence now and then: whoever began behind the first one knows it by that.
@@ -257,19 +283,24 @@ void slot_replica::drop_unconfirmed() {
 }
 
 std::optional<problem> slot_replica::refused() const {
+  const auto refused_for = [](std::string what, std::string hint) {
+    return problem{make_error_code(errc::state_foreign), std::move(what), "nothing was changed; " + hint, {}};
+  };
+  const std::string table = "docs/operating/high-availability.md has this refusal";
   if (const auto why = owner_.reader().refused()) {
-    return problem{make_error_code(errc::state_foreign),
-                   "the replicated log cannot be followed at step " + std::to_string(position().step) + ": " +
-                       replicate::words_of(*why) + " (" + replicate::name_of(*why) + ")",
-                   "nothing was changed; see docs/operating/high-availability.md for this refusal",
-                   {}};
+    const auto at = owner_.reader().refused_at();
+    const std::string record = at ? ", at offset " + std::to_string(*at) : "";
+    return refused_for(
+        "the replicated log " + to_string(of_.where) + " cannot be followed behind step " +
+            std::to_string(position().step) + record + ": " + replicate::words_of(*why) + " (" +
+            replicate::name_of(*why) + ")",
+        *why == replicate::refusal::epochs_used_up ? way_to_another_log() + "; " + table : table);
   }
   if (unfit_) {
-    return problem{make_error_code(errc::state_foreign),
-                   "step " + std::to_string(unfit_->step) +
-                       " of the replicated log does not go into this state (" + name_of(unfit_->fault) + ")",
-                   "nothing was changed; see docs/operating/high-availability.md for this refusal",
-                   {}};
+    return refused_for("step " + std::to_string(unfit_->step) + " of the replicated log " +
+                           to_string(of_.where) + " does not go into this state (" + name_of(unfit_->fault) +
+                           ")",
+                       table);
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "consumer/base_voucher.hpp"
 #include "consumer/slot_restore.hpp"
 #include "ports/clock.hpp"
 #include "ports/replica.hpp"
@@ -28,6 +29,7 @@ class slot_replica {
     replica& store;
     const clock_port& clock;
     std::function<std::uint64_t()> draw_writer;  ///< at random
+    topic_partition where;                       ///< the log, for people
   };
 
   /// `apply` and `dropped` of the options are its own.
@@ -87,6 +89,10 @@ class slot_replica {
   /// No other instance had fenced when the brokers took the record of the last prove_lead(). Not any more
   /// behind an attempt that ended.
   [[nodiscard]] bool is_proven() const { return leads() && owner_.proved_lead(); }
+  /// Asks the log, while this instance leads, whether it goes on from a base of that position: vouched() says
+  /// so then. Another question takes the place of the one before.
+  void vouch_for(const replicate::log_position& base);
+  [[nodiscard]] std::optional<bool> vouched() const { return vouched_; }
   /// The first offset that the log has, as it was told last; none: it was not told yet.
   [[nodiscard]] std::optional<std::int64_t> log_first() const {
     return bounds_ ? std::optional{bounds_->first} : std::nullopt;
@@ -119,6 +125,7 @@ class slot_replica {
   [[nodiscard]] result<void> open_bases();
   void end_restore();
   [[nodiscard]] result<void> read();
+  [[nodiscard]] result<void> vouch();
   void apply(const replicate::confirmed_step&);
   void drop();
   void look();
@@ -129,6 +136,8 @@ class slot_replica {
   replicate::owner_options options_;
   replicate::log_owner owner_;
   std::optional<slot_restore> restore_;      ///< while a base is read
+  std::optional<base_voucher> voucher_;      ///< while the log is asked for a base
+  std::optional<bool> vouched_;              ///< what it has said
   std::optional<std::uint32_t> generation_;  ///< in which the group gave the slot to this instance
   std::optional<std::int64_t> restores_to_;  ///< while it does: where the log begins
   std::optional<std::chrono::steady_clock::time_point> no_base_since_;

@@ -20,6 +20,10 @@ namespace {
 
 result<slot_restore::progress> slot_restore::turn() {
   has_more_ = false;
+  if (voucher_) {
+    RATCHET_TRY(vouch());
+    return progress::reading;
+  }
   if (!next_) {
     bases_.ask_bounds(-1);  // again and again: a question may get lost
     const auto told = bases_.take_bounds();
@@ -40,7 +44,7 @@ result<slot_restore::progress> slot_restore::turn() {
     next_ = behind;
     RATCHET_TRY(const progress done, take(each));
     if (done != progress::reading) return done;
-    if (*next_ != behind) return progress::reading;
+    if (*next_ != behind || voucher_) return progress::reading;
   }
   if (got.value().through >= *next_) next_ = got.value().through + 1;
   if (got.value().at != log_read::state::at_end) return progress::reading;
@@ -53,8 +57,10 @@ result<slot_restore::progress> slot_restore::take(const slot_record& record) {
   switch (reader_.take(record.offset, record.bytes)) {
     case base_fate::begun:
       bytes_ = 0;
-      if (is_trial_) return progress::reading;
-      return reading_behind(store_.begin_restore());
+      if (vouched_ == content().at) return reading_behind(begin());
+      voucher_.emplace(log_, rules_, content().at);
+      has_more_ = true;
+      return progress::reading;
     case base_fate::rows:
       return put(reader_.rows());
     case base_fate::complete:
@@ -65,9 +71,30 @@ result<slot_restore::progress> slot_restore::take(const slot_record& record) {
     case base_fate::refused:
       return progress::none;
     case base_fate::passed:
+    case base_fate::false_end:  // of somebody else; the true one may follow
       return progress::reading;
   }
   return progress::reading;
+}
+
+/// Nothing is erased, nor read on, for a base that the log does not go on from.
+result<void> slot_restore::vouch() {
+  RATCHET_TRY(const auto said, voucher_->turn());
+  if (said == base_voucher::answer::asking) return success();
+  voucher_.reset();
+  log_.stop_reading();
+  has_more_ = true;
+  if (said == base_voucher::answer::no) {
+    begin_again(reader_.begun_at() + 1);
+    return success();
+  }
+  vouched_ = content().at;
+  return begin();
+}
+
+result<void> slot_restore::begin() {
+  if (is_trial_) return success();
+  return store_.begin_restore();
 }
 
 result<slot_restore::progress> slot_restore::put(std::string_view rows) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ports/clock.hpp"
 #include "ports/source.hpp"
 
 namespace ratchet {
@@ -17,13 +18,15 @@ namespace ratchet {
 /// What one session of an owner reads through: the group gave this instance the slot, and with it all
 /// partitions of the streams' topics. The group's own client stays as it is behind it, before the session and
 /// after it. Where the group asks for the slot, as when a standby joins, and gives it back, the session goes
-/// on and keeps its lead: the log says who has that. Where another member gets it, poll() fails with
-/// source_fatal, as it does at once where the lead or the membership is lost. Thread-safety: as source.
+/// on and keeps its lead: the log says who has that. The group does not know the streams' topics, so it does
+/// not tell of partitions that are added to them: this looks for them, and gives the session all partitions
+/// anew. Where another member gets it, poll() fails with source_fatal, as it does at once where the lead or
+/// the membership is lost. Thread-safety: as source.
 class slot_source final : public source {
  public:
   /// `turn` is called at each poll(); false ends the session.
-  slot_source(source& of, topic_partition slot, std::function<bool()> turn)
-      : of_{of}, slot_{std::move(slot)}, turn_{std::move(turn)} {}
+  slot_source(source& of, topic_partition slot, const clock_port& clock, std::function<bool()> turn)
+      : of_{of}, slot_{std::move(slot)}, clock_{clock}, turn_{std::move(turn)} {}
 
   [[nodiscard]] result<std::string> cluster_id(std::chrono::milliseconds timeout) override {
     return of_.cluster_id(timeout);
@@ -82,12 +85,17 @@ class slot_source final : public source {
 
  private:
   [[nodiscard]] result<void> take_back(notice::assigned&);
+  [[nodiscard]] std::optional<polled> look_for_added();
 
   source& of_;
   topic_partition slot_;
+  const clock_port& clock_;
   std::function<bool()> turn_;
+  std::vector<std::string> topics_;
   std::vector<topic_partition> inputs_;
-  bool is_told_{false};  ///< of the assignment
+  std::chrono::steady_clock::time_point look_at_;  ///< when partitions may have been added
+  bool is_giving_anew_{false};                     ///< the group has not asked for anything
+  bool is_told_{false};                            ///< of the assignment
   bool is_revoked_{false};
   bool given_back_{false};
   bool has_moved_{false};  ///< to another member

@@ -95,6 +95,8 @@ enum class log_kind : std::uint8_t {
   messages_unsent,
   message_given_up,
   outbox_full,
+  // Of a replicated log as well.
+  base_ignored,
 };
 
 struct log_rule {

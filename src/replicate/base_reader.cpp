@@ -18,10 +18,16 @@ const char* name_of(base_fate f) noexcept {
       return "passed";
     case base_fate::broken:
       return "broken";
+    case base_fate::false_end:
+      return "false_end";
     case base_fate::refused:
       return "refused";
   }
   return "?";
+}
+
+bool log_leads_on(const base_reader_options& options, const log_position& from) {
+  return from.is_before_log() ? options.log_first == 0 : from.offset >= options.log_first;
 }
 
 void base_reader::give_up() {
@@ -60,8 +66,7 @@ base_fate base_reader::take(std::int64_t offset, std::string_view bytes) {
 base_fate base_reader::begin(std::int64_t offset, const base_record& record) {
   const base_content& of = record.begin;
   if (options_.lineage && record.head.lineage != *options_.lineage) return base_fate::passed;
-  const bool leads_on = of.at.is_before_log() ? options_.log_first == 0 : of.at.offset >= options_.log_first;
-  if (!leads_on) return base_fate::passed;
+  if (!log_leads_on(options_, of.at)) return base_fate::passed;
   if (of.layout > options_.newest_layout) return refuse(refusal::newer_layout);
   if (options_.meaning && of.meaning != *options_.meaning) return refuse(refusal::other_meaning);
   is_reading_ = true;
@@ -91,7 +96,7 @@ base_fate base_reader::take_part(const base_part& part) {
 base_fate base_reader::take_end(const base_end& end) {
   const bool is_whole = end.of == content_ && end.parts == parts_ && end.bytes == bytes_ &&
                         end.hash == hash_ && held_.size() == whole_;
-  if (!is_whole) return base_fate::broken;
+  if (!is_whole) return base_fate::false_end;
   give_up();
   is_done_ = true;
   return base_fate::complete;

@@ -13,12 +13,13 @@ namespace ratchet::replicate {
 
 /// What became of a record of a base topic.
 enum class base_fate : std::uint8_t {
-  begun,     ///< a base begins that is of use: see base_reader::content()
-  rows,      ///< rows of that base: see base_reader::rows()
-  complete,  ///< its last record, and all rows were there; nothing is taken any more
-  passed,    ///< of no use, or of another base than the one that is being read
-  broken,    ///< a part of that base is missing or damaged: begin_behind() goes on with another one
-  refused,   ///< a base that would be of use, but not to this program: see base_reader::refused()
+  begun,      ///< a base begins that is of use: see base_reader::content()
+  rows,       ///< rows of that base: see base_reader::rows()
+  complete,   ///< its last record, and all rows were there; nothing is taken any more
+  passed,     ///< of no use, or of another base than the one that is being read
+  broken,     ///< a part of that base is damaged: give_up() goes on with another one
+  false_end,  ///< says that it ends that base, and does not fit: as if it were not there
+  refused,    ///< a base that would be of use, but not to this program: see base_reader::refused()
 };
 /// A word for people, as `complete`.
 [[nodiscard]] const char* name_of(base_fate) noexcept;
@@ -31,6 +32,9 @@ struct base_reader_options {
   /// records, and goes on from a base before the log.
   std::int64_t log_first{0};
 };
+
+/// Whether a log that begins there may go on from a base of that position.
+[[nodiscard]] bool log_leads_on(const base_reader_options&, const log_position&);
 
 /// Finds, in the records of a base topic, the first base that is whole and that the log goes on from.
 /// Writers may lie between each other, die in the middle and repeat records. A fold over the records; which

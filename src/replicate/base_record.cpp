@@ -49,7 +49,7 @@ base_content read_content(layout::byte_reader& in, const base_head& head) {
   of.at.chain = in.hash();
   of.at.offset = in.i64();
   of.at.bytes = in.u64();
-  in.expect(of.at.is_of_rows());
+  in.expect(of.at.is_of_rows() && of.made >= 0 && of.made <= k_last_made);
   return of;
 }
 

@@ -15,6 +15,8 @@
 namespace ratchet::replicate {
 
 inline constexpr unsigned k_base_version = 1;
+/// The end of the year 9999: no base was begun later.
+inline constexpr std::int64_t k_last_made = 253'402'300'799'999;
 
 /// The numbers are part of the format.
 enum class base_kind : std::uint8_t { begin = 1, part = 2, end = 3 };
@@ -32,7 +34,8 @@ struct base_content {
   log_position at;          ///< behind the last step that is in it; never at a fence
   std::uint32_t layout{0};  ///< which layout of the store the rows are written in
   hash128 meaning;          ///< of the streams
-  std::int64_t made{0};     ///< when it was begun, in milliseconds since 1970, by its writer's clock
+  /// When it was begun, in milliseconds since 1970, by its writer's clock. Nobody else's clock need agree.
+  std::int64_t made{0};
   friend bool operator==(const base_content&, const base_content&) = default;
 };
 

@@ -10,6 +10,7 @@ log_epoch next_epoch(log_epoch highest, std::uint32_t generation) noexcept {
   if (highest.attempt < std::numeric_limits<std::uint32_t>::max()) {
     return {highest.generation, highest.attempt + 1};
   }
+  if (highest.generation >= k_generations_end) return {k_generations_end, highest.attempt};
   return {highest.generation + 1, 0};
 }
 

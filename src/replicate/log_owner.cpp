@@ -51,6 +51,8 @@ void log_owner::end_attempt() {
 void log_owner::choose() {
   if (!generation_) {
     phase_ = owner_phase::standby;
+  } else if (next_epoch(reader_.position().epoch, *generation_).generation == k_generations_end) {
+    stop(refusal::epochs_used_up);
   } else if (claimed_ || *generation_ > reader_.position().epoch.generation) {
     phase_ = owner_phase::must_fence;
   } else {

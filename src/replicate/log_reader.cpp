@@ -81,6 +81,12 @@ fate log_reader::take_own(std::int64_t offset, const log_record& record) {
 fate log_reader::judge(std::int64_t offset, const log_record& record, record_fault fault, bool own) {
   rows_ = {};
   if (refused_) return fate::refused;
+  const fate f = judge_next(offset, record, fault, own);
+  if (f == fate::refused) refused_at_ = offset;
+  return f;
+}
+
+fate log_reader::judge_next(std::int64_t offset, const log_record& record, record_fault fault, bool own) {
   if (offset < next_offset_) return refuse(refusal::offset_back);
   if (resuming_) return take_resumed(offset, record, fault);
   next_offset_ = offset + 1;
@@ -124,6 +130,7 @@ fate log_reader::take_fence(std::int64_t offset, const log_record& record) {
   const record_head& head = record.head;
   if (head.epoch < at_.epoch) return fate::zombie;
   if (head.epoch == at_.epoch) return head.writer == at_.writer ? fate::again : fate::rival;
+  if (head.epoch.generation == k_generations_end) return refuse(refusal::epochs_used_up);
   if (options_.lineage && head.lineage != *options_.lineage) return refuse(refusal::other_lineage);
   if (head.layout > options_.newest_layout) return refuse(refusal::newer_layout);
   if (options_.meaning && record.fence.meaning != *options_.meaning) return refuse(refusal::other_meaning);
@@ -146,6 +153,8 @@ fate log_reader::take_fence(std::int64_t offset, const log_record& record) {
 std::optional<fate> log_reader::judge_writer(const record_head& head) {
   if (head.epoch < at_.epoch) return fate::zombie;
   // Each writer waits for its fence, and reads it, before it appends anything else.
+  if (head.epoch > at_.epoch && head.epoch.generation == k_generations_end)
+    return refuse(refusal::epochs_used_up);
   if (head.epoch > at_.epoch) return refuse(refusal::fence_missing);
   if (head.writer != at_.writer) return fate::rival;
   return std::nullopt;

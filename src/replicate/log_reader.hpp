@@ -76,9 +76,10 @@ enum class refusal : std::uint8_t {
   newer_layout,   ///< a later version of Ratchet wrote rows that count
   steps_lost,     ///< its writer began again at a step that this reader has
   other_begin,  ///< the log begins behind another step than the reader's state, or behind another copy of it
-  steps_missing,  ///< its writer knows a confirmed step that the log does not have before this record
-  other_chain,    ///< a step follows another history than the one before it here, or other bytes
-  damaged,        ///< a record of the writer that counts cannot be read
+  steps_missing,   ///< its writer knows a confirmed step that the log does not have before this record
+  other_chain,     ///< a step follows another history than the one before it here, or other bytes
+  damaged,         ///< a record of the writer that counts cannot be read
+  epochs_used_up,  ///< a record is of the last epoch that can be written, so no owner could fence behind it
 };
 /// A word for people, as `steps_lost`.
 [[nodiscard]] const char* name_of(refusal) noexcept;
@@ -126,6 +127,8 @@ class log_reader {
     return epoch == at_.epoch && writer == at_.writer && epoch != log_epoch{};
   }
   [[nodiscard]] std::optional<refusal> refused() const { return refused_; }
+  /// Which record it refused; none: it refused the log as it is.
+  [[nodiscard]] std::optional<std::int64_t> refused_at() const { return refused_at_; }
   /// How many records had this fate, each counted when it was first read.
   [[nodiscard]] std::uint64_t count_of(fate) const;
   /// Ends the reading for a reason that the caller has found. The first refusal stays.
@@ -133,6 +136,7 @@ class log_reader {
 
  private:
   [[nodiscard]] fate judge(std::int64_t offset, const log_record&, record_fault, bool own);
+  [[nodiscard]] fate judge_next(std::int64_t offset, const log_record&, record_fault, bool own);
   [[nodiscard]] fate take_resumed(std::int64_t offset, const log_record&, record_fault);
   [[nodiscard]] fate take_fence(std::int64_t offset, const log_record&);
   [[nodiscard]] fate take_chunk(std::int64_t offset, const log_record&, bool own);
@@ -151,6 +155,7 @@ class log_reader {
   std::string_view rows_;
   std::uint32_t layout_{0};
   std::optional<refusal> refused_;
+  std::optional<std::int64_t> refused_at_;
   std::int64_t counted_to_{-1};
   std::array<std::uint64_t, k_fates> counts_{};
 };

@@ -115,6 +115,8 @@ const char* name_of(refusal why) noexcept {
       return "other_chain";
     case refusal::damaged:
       return "damaged";
+    case refusal::epochs_used_up:
+      return "epochs_used_up";
   }
   return "?";
 }
@@ -150,6 +152,10 @@ const char* words_of(refusal why) noexcept {
       return "a step in the log does not follow the history before it";
     case refusal::damaged:
       return "a record of the owner cannot be read";
+    case refusal::epochs_used_up:
+      return "a record of the last epoch that there can be stands in the log, so no instance can own it "
+             "behind "
+             "that; no Ratchet writes one";
   }
   return "?";
 }

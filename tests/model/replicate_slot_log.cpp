@@ -124,8 +124,9 @@ TEST(slot_log, says_of_every_record_what_the_reader_says) {
     ASSERT_TRUE(std::getline(lines, line)) << printed;
     EXPECT_EQ(line, log.words);
   }
-  for (const char* word : {"fence", "chunk", "step", "again", "zombie", "rival", "gap", "foreign",
-                           "unreadable", "!fence_missing", "!steps_lost", "!steps_missing", "!other_chain"}) {
+  for (const char* word :
+       {"fence", "chunk", "step", "again", "zombie", "rival", "gap", "foreign", "unreadable",
+        "!fence_missing", "!steps_lost", "!steps_missing", "!other_chain", "!epochs_used_up"}) {
     EXPECT_GT(maker.seen().count(word), 0U) << "no log has " << word;
   }
 }

@@ -41,7 +41,8 @@ class base_collector {
       if (at == begun_.end()) return;
       const open& o = at->second;
       const std::string want = o.content + big_endian(o.parts, 8) + big_endian(o.rows.size(), 8) + o.hash;
-      if (in.left == want) whole_.push_back(read(o));
+      if (in.left != want) return;  // somebody else's
+      whole_.push_back(read(o));
       begun_.erase(at);
     }
   }

@@ -133,6 +133,9 @@ class reader {
     return judge_step(in, offset, flags == 1, its, writer, layout, its_turn);
   }
 
+  /// Nobody can write one behind it.
+  static bool is_last(const epoch& of) { return of.first == 0xFFFFFFFF; }
+
   std::string judge_note(cutter in, std::uint64_t kind, epoch its, std::uint64_t writer, bool its_turn) {
     if (kind == 3) {
       in.text(8 + 8 + 1);
@@ -142,7 +145,7 @@ class reader {
     }
     if (in.short_of || !in.left.empty()) return its_turn ? "!damaged" : "unreadable";
     if (its < highest_) return "zombie";
-    if (its > highest_) return "!fence_missing";
+    if (its > highest_) return is_last(its) ? "!epochs_used_up" : "!fence_missing";
     if (writer != writer_) return "rival";
     return kind == 3 ? "point" : "digest";
   }
@@ -159,6 +162,7 @@ class reader {
     }
     if (its < highest_) return "zombie";
     if (its == highest_) return its_turn ? "again" : "rival";
+    if (is_last(its)) return "!epochs_used_up";
     if (with_.lineage && lineage != hash_bytes(*with_.lineage)) return "!other_lineage";
     if (layout > with_.newest_layout) return "!newer_layout";
     if (with_.meaning && meaning != hash_bytes(*with_.meaning)) return "!other_meaning";
@@ -181,7 +185,7 @@ class reader {
       return its_turn ? "!damaged" : "unreadable";
     }
     if (its < highest_) return "zombie";
-    if (its > highest_) return "!fence_missing";
+    if (its > highest_) return is_last(its) ? "!epochs_used_up" : "!fence_missing";
     if (writer != writer_) return "rival";
     if (layout > with_.newest_layout) return "!newer_layout";
     if (number <= at_fence_) return "!steps_lost";

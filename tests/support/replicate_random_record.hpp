@@ -31,6 +31,7 @@ inline std::string make_record(fuzz::fuzz_input& in, const log_position& at, std
   author by;
   by.epoch = (who & 0x80U) != 0 ? at.epoch : log_epoch{1 + (who & 3U), who >> 2U & 1U};
   if (by.epoch == log_epoch{}) by.epoch = {1, 0};
+  if ((who & 0xBFU) == 0x2F) by.epoch = {k_generations_end, who >> 6U & 1U};
   by.writer = (who & 0x40U) != 0 ? at.writer : who >> 3U & 1U;
   by.lineage = k_lineages[(who & 0x30U) == 0x30 ? 1 : 0];
   std::string record;

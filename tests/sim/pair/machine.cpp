@@ -212,7 +212,8 @@ void machine::open() {
   store_ = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases),
                                      clock_, [this] { return in_.dice.next(); }, settings_.replicate->base,
-                                     settings_.replicate->digest, "log", lines_, std::launch::deferred},
+                                     settings_.replicate->digest, "log", "log.base", lines_,
+                                     std::launch::deferred},
       rules);
 }
 
@@ -265,7 +266,7 @@ session_result machine::follow_and_lead(standby& waiting, source& group) {
     names_->led(store_->slot().position().epoch);
     inbox_->tasks.open();
     if (!load_tasks(streams_, tasks_, *store_)) throw broken("the streams' states cannot be read");
-    slot_source from{group, k_slot, [&] {
+    slot_source from{group, k_slot, clock_, [&] {
                        look_at_handover(group);
                        return store_->turn() && store_->is_leading();
                      }};

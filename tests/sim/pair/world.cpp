@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include "replicate/base_record.hpp"
+#include "replicate/log_record.hpp"
 
 namespace ratchet::pair_sim {
 
@@ -48,6 +52,7 @@ world::world(std::uint64_t seed, std::vector<std::string>* lines)
     : in_{seed},
       of_{in_, 1 + static_cast<std::uint32_t>(seed / 2 % 2), drawn_session(seed)},
       judge_{of_},
+      first_partitions_{of_.inputs.size()},
       numbers_(k_aggregates),
       fault_rate_{15 + in_.draw(40)},
       session_{drawn_session(seed)} {
@@ -126,8 +131,10 @@ void world::turn() {
 void world::produce() {
   if (!in_.one_in(3)) return;
   for (std::uint32_t count = 1 + in_.draw(4); count > 0; --count) {
-    const std::uint32_t aggregate = in_.draw(k_aggregates);
-    auto& to = of_.inputs[aggregate % of_.inputs.size()];
+    const std::uint32_t aggregate = in_.draw(static_cast<std::uint32_t>(numbers_.size()));
+    const std::size_t at = aggregate < k_aggregates ? aggregate % first_partitions_
+                                                    : first_partitions_ + (aggregate - k_aggregates);
+    auto& to = of_.inputs[at];
     std::uint32_t& last = numbers_[aggregate];
     std::uint32_t number = last;
     if (last == 0 || !in_.one_in(4)) {
@@ -165,7 +172,7 @@ void world::land(bool all) {
 void world::meet_faults() {
   if (!in_.one_in(fault_rate_)) return;
   machine& whose = *machines_[in_.draw(static_cast<std::uint32_t>(machines_.size()))];
-  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(10), whose);
+  in_.one_in(3) ? meet_brokers(in_.draw(10)) : meet(in_.draw(10), whose);
 }
 
 void world::meet(std::uint32_t which, machine& whose) {
@@ -224,9 +231,71 @@ void world::meet_brokers(std::uint32_t which) {
       note("a log without a leader");
       is_led_ = !is_led_;
       return of_.log.set_led(is_led_);
+    case 6:
+      return forge_base();
+    case 7:
+      return add_partition();
     default:
       return repeat_records();
   }
+}
+
+/// Somebody else appends to the topic of the bases: an end without a base, one in the middle of a base, or a
+/// whole base of a step that the log does not have.
+void world::forge_base() {
+  replicate::base_content of;
+  replicate::log_record last;
+  for (std::int64_t at = of_.log.first(); at < of_.log.end(); ++at) {
+    const auto& bytes = of_.log.at(at);
+    if (!bytes || decode_record(*bytes, last) != replicate::record_fault::none) continue;
+    of.at.lineage = last.head.lineage;
+    of.layout = last.head.layout;
+    if (last.head.kind == replicate::record_kind::fence) of.meaning = last.fence.meaning;
+    if (last.head.kind != replicate::record_kind::step || !last.head.last) continue;
+    of.at.epoch = last.head.epoch;
+    of.at.writer = last.head.writer;
+    of.at.step = last.chunk.step;
+    of.at.chain = last.chunk.chain;
+    of.at.offset = at;
+  }
+  if (!of.at.is_of_rows()) return;
+  note("a base of somebody else");
+  std::uint64_t base = 77;
+  switch (in_.draw(4)) {
+    case 0:
+      of.at.offset += 1;
+      break;
+    case 1:
+      of.at.chain.low ^= 1;
+      break;
+    case 2:
+      of.at.bytes = UINT64_MAX;
+      of.at.chain.high ^= 1;
+      break;
+    default: {
+      replicate::base_record open;
+      const std::int64_t end = of_.bases.end();
+      if (end > of_.bases.first() && decode_base_record(*of_.bases.at(end - 1), open)) base = open.head.base;
+      break;
+    }
+  }
+  std::string bytes;
+  if (base == 77 && in_.one_in(2)) {
+    of.at.chain.high += 2;  // the judge looks at the rows of whole ones that are true
+    append_base_begin(bytes, {replicate::base_kind::begin, *of.at.lineage, base}, of);
+    of_.bases.append(std::exchange(bytes, {}));
+  }
+  append_base_end(bytes, {replicate::base_kind::end, *of.at.lineage, base}, {of, 0, 0, {}});
+  of_.bases.append(bytes);
+}
+
+/// With aggregates of its own: those that there are stay where they are.
+void world::add_partition() {
+  constexpr std::size_t k_most = 4;
+  if (of_.inputs.size() == k_most) return;
+  note("a partition that is added");
+  of_.inputs.emplace_back();
+  numbers_.push_back(0);
 }
 
 /// As a client does behind a new leader.

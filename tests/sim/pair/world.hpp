@@ -49,6 +49,8 @@ class world {
   void meet(std::uint32_t which, machine&);
   void meet_brokers(std::uint32_t which);
   void repeat_records();
+  void forge_base();
+  void add_partition();
   void be_down(machine&);
   void heal();
   [[nodiscard]] bool is_at_rest();
@@ -59,6 +61,7 @@ class world {
   cluster of_;
   judge judge_;
   std::vector<std::unique_ptr<machine>> machines_;
+  std::size_t first_partitions_;        ///< of the input, when it began
   std::vector<std::uint32_t> numbers_;  ///< the last one of each aggregate
   std::uint32_t fault_rate_;            ///< one turn in so many
   milliseconds session_;

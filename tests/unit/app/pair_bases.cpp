@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "replicate/base_record.hpp"
 #include "replicate/log_record.hpp"
@@ -104,6 +107,205 @@ TEST_F(pair, an_instance_that_was_away_for_long_begins_again_from_a_base) {
   ASSERT_GT(c.log.first(), static_cast<std::int64_t>(before) + 2) << "the log does not lead on from there";
   c.owner = &c;
   const auto failed = first.run(until_polled(60));
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(first.seen(), expected(c));
+  EXPECT_EQ(first.step(), second.step());
+}
+
+/// What somebody else may append to the topic of the bases: the parts of it that a test changes.
+struct forged_end {
+  replicate::base_head head{replicate::base_kind::end, {}, 77};
+  replicate::base_end end;
+  /// Of the log as it is: behind its last step.
+  explicit forged_end(const cluster& of) {
+    for (std::int64_t offset = of.log.first(); offset < of.log.end(); ++offset) {
+      replicate::log_record each;
+      if (!of.log.at(offset) || decode_record(*of.log.at(offset), each) != replicate::record_fault::none)
+        continue;
+      head.lineage = each.head.lineage;
+      end.of.at.lineage = each.head.lineage;
+      end.of.layout = each.head.layout;
+      if (each.head.kind == replicate::record_kind::fence) {
+        end.of.meaning = each.fence.meaning;
+        end.of.at.fenced_step = each.fence.known_step;
+      }
+      if (each.head.kind != replicate::record_kind::step || !each.head.last) continue;
+      end.of.at.epoch = each.head.epoch;
+      end.of.at.writer = each.head.writer;
+      end.of.at.step = each.chunk.step;
+      end.of.at.chain = each.chunk.chain;
+      end.of.at.offset = offset;
+    }
+    end.of.made = k_noon_time.time_since_epoch().count();
+  }
+  void append_begin_to(cluster& to) const {
+    std::string bytes;
+    append_base_begin(bytes, {replicate::base_kind::begin, head.lineage, head.base}, end.of);
+    to.bases.append(bytes);
+  }
+  void append_end_to(cluster& to) const {
+    std::string bytes;
+    append_base_end(bytes, head, end);
+    to.bases.append(bytes);
+  }
+};
+
+TEST_F(pair, nothing_is_cut_for_the_end_of_a_base_that_is_not_there) {
+  let_first_read(20);
+  forged_end{c}.append_end_to(c);
+  status_snapshot shown;
+  ASSERT_FALSE(first.run([&, left = 40](pair_source&, std::atomic<bool>& stop) mutable {
+    if (--left == 0) shown = first.shown();
+    stop = left <= 0;
+  }));
+  EXPECT_EQ(c.log.first(), 0);
+  ASSERT_TRUE(shown.slot);
+  EXPECT_FALSE(shown.slot->bases.newest);
+  EXPECT_EQ(shown.slot->bases.failures, 1U);
+  const auto failed = second.run(until_polled(40));
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(second.seen(), expected(c));
+}
+
+TEST_F(pair, nothing_is_cut_for_a_base_of_somebody_else_even_if_it_is_whole) {
+  let_first_read(20);
+  const forged_end whole{c};
+  whole.append_begin_to(c);
+  whole.append_end_to(c);
+  ASSERT_FALSE(first.run(until_polled(40)));
+  EXPECT_EQ(c.log.first(), 0);
+}
+
+TEST_F(pair, a_base_of_a_step_that_the_log_does_not_have_is_as_if_it_were_not_there) {
+  const std::vector<std::function<void(forged_end&)>> changes{
+      [](forged_end& f) { f.end.of.at.chain.low ^= 1; },
+      [](forged_end& f) { f.end.of.at.offset = INT64_MAX; },
+      [](forged_end& f) { f.end.of.at.offset -= 1; },
+      [](forged_end& f) { f.end.of.at.step = UINT64_MAX; },
+      [](forged_end& f) { f.end.of.at.bytes = UINT64_MAX; },
+      [](forged_end& f) { f.end.of.at.writer += 1; },
+  };
+  let_first_read(20);
+  first.change = make_many_bases;
+  std::uint64_t ignored = 0;
+  for (const auto& change : changes) {
+    c.bases.lose_from(0);
+    forged_end whole{c};
+    change(whole);
+    whole.append_begin_to(c);
+    whole.append_end_to(c);
+    produce(c, 10);
+    const std::int64_t before = c.log.first();
+    ASSERT_FALSE(first.run([&, left = 60](pair_source&, std::atomic<bool>& stop) mutable {
+      if (--left == 0) ignored += first.shown().slot->bases.failures;
+      stop = left <= 0;
+    }));
+    EXPECT_GT(c.log.first(), before) << "the owner has written its own";
+  }
+  EXPECT_EQ(ignored, changes.size());
+  const auto failed = second.run(until_polled(60));
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(second.seen(), expected(c));
+}
+
+TEST_F(pair, absurd_numbers_in_the_end_of_a_base_postpone_no_other_one) {
+  const std::vector<std::function<void(forged_end&)>> changes{
+      [](forged_end& f) { f.end.bytes = std::uint64_t{1} << 63U; },
+      [](forged_end& f) { f.end.parts = UINT64_MAX; },
+      [](forged_end& f) { f.end.of.made = INT64_MIN; },
+      [](forged_end& f) { f.end.of.made = INT64_MAX; },
+      [](forged_end& f) { f.end.of.at.bytes = UINT64_MAX; },
+      [](forged_end& f) { f.end.of.at.offset = INT64_MAX; },
+  };
+  first.change = make_many_bases;
+  let_first_read(20);
+  for (const auto& change : changes) {
+    forged_end wrong{c};
+    change(wrong);
+    wrong.append_end_to(c);
+    produce(c, 20);
+    const std::int64_t before = c.log.first();
+    ASSERT_FALSE(first.run(until_polled(60)));
+    EXPECT_GT(c.log.first(), before);
+  }
+}
+
+TEST_F(pair, a_base_from_the_future_postpones_no_other_one_for_ever) {
+  let_first_read(20);
+  forged_end whole{c};
+  whole.end.of.made = replicate::k_last_made;
+  whole.append_begin_to(c);
+  whole.append_end_to(c);
+  produce(c, 10);
+  pair_support::patient_clock clock;
+  first.clock = &clock;
+  ASSERT_FALSE(first.run([&, polls = 0](pair_source&, std::atomic<bool>& stop) mutable {
+    if (++polls == 40) {
+      EXPECT_EQ(c.log.first(), 0) << "it is new";
+      clock.waited += std::chrono::hours{25};
+    }
+    stop = polls == 100;
+  }));
+  EXPECT_GT(c.log.first(), 0);
+}
+
+TEST_F(pair, the_end_of_a_base_in_the_middle_of_it_is_passed_over) {
+  bool has_forged = false;
+  memory_slot_log watcher{c.bases};
+  watcher.on_progress([&] {
+    replicate::base_record last;
+    if (has_forged || !decode_base_record(*c.bases.at(c.bases.end() - 1), last)) return;
+    if (last.head.kind != replicate::base_kind::begin) return;
+    has_forged = true;
+    forged_end early{c};
+    early.head.base = last.head.base;
+    early.end.of = last.begin;
+    early.append_end_to(c);
+  });
+  first.change = make_many_bases;
+  let_first_read(60);
+  ASSERT_TRUE(has_forged);
+  EXPECT_GT(c.log.first(), 0) << "the base is whole all the same";
+  const auto failed = second.run(until_polled(60));
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(second.seen(), expected(c));
+}
+
+TEST_F(pair, nothing_is_cut_for_a_base_that_is_another_one_when_it_is_read_back) {
+  bool has_forged = false;
+  memory_slot_log watcher{c.bases};
+  watcher.on_progress([&] {
+    replicate::base_record last;
+    if (has_forged || !decode_base_record(*c.bases.at(c.bases.end() - 1), last)) return;
+    if (last.head.kind != replicate::base_kind::begin) return;
+    has_forged = true;  // its first part, before its writer's own
+    std::string part;
+    append_base_part(part, {replicate::base_kind::part, last.head.lineage, last.head.base}, {0, ""});
+    c.bases.append(part);
+  });
+  first.change = make_many_bases;
+  let_first_read(60);
+  ASSERT_TRUE(has_forged);
+  EXPECT_EQ(c.log.first(), 0);
+}
+
+TEST_F(pair, no_state_is_erased_for_a_base_that_the_log_does_not_go_on_from) {
+  second.change = make_many_bases;
+  let_first_read(20);
+  produce(c, 100);
+  ASSERT_FALSE(second.run(until_all_is_read()));
+  ASSERT_GT(c.log.first(), 0);
+  // Before the true one, of a step that never was.
+  cluster other;
+  forged_end wrong{c};
+  wrong.end.of.at.offset = INT64_MAX;
+  wrong.append_begin_to(other);
+  wrong.append_end_to(other);
+  for (std::int64_t at = c.bases.first(); at < c.bases.end(); ++at) other.bases.append(*c.bases.at(at));
+  c.bases.lose_from(c.bases.first());
+  for (std::int64_t at = 0; at < other.bases.end(); ++at) c.bases.append(*other.bases.at(at));
+  c.owner = &c;
+  const auto failed = first.run(until_polled(80));
   ASSERT_FALSE(failed) << failed->message;
   EXPECT_EQ(first.seen(), expected(c));
   EXPECT_EQ(first.step(), second.step());

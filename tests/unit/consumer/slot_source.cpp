@@ -27,7 +27,7 @@ struct slot_source_test : ::testing::Test {
   fake_clock clock;
   fake_source group{calls, clock};
   bool goes_on{true};
-  slot_source from{group, at("log", 0), [this] { return goes_on; }};
+  slot_source from{group, at("log", 0), clock, [this] { return goes_on; }};
 };
 
 TEST_F(slot_source_test, a_session_is_given_all_partitions_once) {
@@ -99,6 +99,39 @@ TEST_F(slot_source_test, a_member_that_the_group_went_on_without_does_not_answer
   EXPECT_EQ(from.poll(1, milliseconds{0}).error(), errc::source_fatal);
   EXPECT_TRUE(from.was_lost());
   EXPECT_EQ(calls.count("unassign"), 0U) << "it would join again, before whoever owns the slot by now";
+}
+
+TEST_F(slot_source_test, partitions_that_are_added_are_given_to_the_session) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.logs[at("t", 2)];
+  EXPECT_TRUE(from.poll(1, milliseconds{0}).value().notices.empty()) << "not at each poll";
+  clock.advance(std::chrono::seconds{6});
+  const auto told = from.poll(1, milliseconds{0});
+  ASSERT_TRUE(told);
+  ASSERT_EQ(told.value().notices.size(), 2U);
+  const auto& taken = std::get<notice::revoked>(told.value().notices.front());
+  EXPECT_EQ(taken.partitions, (std::vector<topic_partition>{at("t", 0), at("t", 1)}));
+  EXPECT_FALSE(taken.lost);
+  EXPECT_EQ(std::get<notice::assigned>(told.value().notices.back()).partitions,
+            (std::vector<topic_partition>{at("t", 0), at("t", 1), at("t", 2)}));
+  ASSERT_TRUE(from.unassign());
+  EXPECT_EQ(calls.count("unassign"), 0U) << "the group has not asked for the slot";
+  EXPECT_FALSE(from.was_given_back());
+  clock.advance(std::chrono::seconds{6});
+  EXPECT_TRUE(from.poll(1, milliseconds{0}).value().notices.empty()) << "once";
+}
+
+TEST_F(slot_source_test, partitions_are_not_looked_for_while_the_group_asks_for_the_slot) {
+  ASSERT_TRUE(from.join(k_topics));
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.say(notice::revoked{{at("log", 0)}, false});
+  ASSERT_TRUE(from.poll(1, milliseconds{0}));
+  group.logs[at("t", 2)];
+  clock.advance(std::chrono::seconds{6});
+  EXPECT_TRUE(from.poll(1, milliseconds{0}).value().notices.empty());
+  ASSERT_TRUE(from.unassign());
+  EXPECT_TRUE(from.was_given_back());
 }
 
 TEST_F(slot_source_test, followers_are_no_rivals) {

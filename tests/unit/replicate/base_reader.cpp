@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "replicate/base_survey.hpp"
 #include "replicate/chain.hpp"
 #include "replicate/row_buffer.hpp"
 #include "support/replicate_records.hpp"
@@ -139,7 +141,7 @@ TEST_F(a_reader_of_bases, gives_up_one_that_lacks_a_part) {
   EXPECT_EQ(take(one[0]), "begun");
   EXPECT_EQ(take(one[1]), "rows");
   EXPECT_EQ(take(one[3]), "passed") << "whoever sends again sends the one before it, too";
-  EXPECT_EQ(take(one.back()), "broken");
+  EXPECT_EQ(take(one.back()), "false_end");
   EXPECT_EQ(reader_.begun_at(), 0);
   reader_.give_up();
   EXPECT_EQ(take(one[2]), "passed");
@@ -170,8 +172,69 @@ TEST_F(a_reader_of_bases, believes_no_end_that_does_not_fit) {
     std::int64_t at = 0;
     base_fate last{};
     for (const std::string& each : records) last = reader.take(at++, each);
-    EXPECT_EQ(last, base_fate::broken);
+    EXPECT_EQ(last, base_fate::false_end);
   }
+}
+
+TEST_F(a_reader_of_bases, passes_over_an_end_in_the_middle) {
+  const auto one = base_of(5);
+  EXPECT_EQ(take(one[0]), "begun");
+  EXPECT_EQ(take(one[1]), "rows");
+  EXPECT_EQ(take(one.back()), "false_end") << "whoever wrote it";
+  for (std::size_t i = 2; i + 1 < one.size(); ++i) EXPECT_EQ(take(one[i]), "rows");
+  EXPECT_EQ(take(one.back()), "complete");
+}
+
+std::string taken_of(base_survey& survey, const std::vector<std::string>& records, std::int64_t& next) {
+  for (const std::string& each : records) survey.take(next++, each);
+  std::string said;
+  for (const found_base& each : survey.whole())
+    said += std::to_string(each.end.of.at.step) + "@" + std::to_string(each.begun_at) + "-" +
+            std::to_string(each.ended_at) + " ";
+  for (const std::int64_t at : survey.false_ends()) said += "!" + std::to_string(at) + " ";
+  return said;
+}
+
+TEST(a_survey_of_bases, finds_all_that_are_whole_also_between_each_other) {
+  base_survey survey{base_options()};
+  std::int64_t next = 0;
+  const auto one = base_of(5, 9, 1000);
+  const auto other = base_of(6, 12, 1000);
+  ASSERT_EQ(one.size(), 3U);
+  EXPECT_EQ(taken_of(survey, {one[0], other[0], "no record", one[1], other[1], one[2], other[2]}, next),
+            "9@0-5 12@1-6 ");
+  EXPECT_EQ(taken_of(survey, {one[0], one[1], one[2]}, next), "9@0-5 12@1-6 ") << "sent again";
+}
+
+TEST(a_survey_of_bases, believes_no_end_of_one_that_is_not_there) {
+  const auto one = base_of(5, 9, 1000);
+  base_content other = base_content_at(9);
+  other.at.lineage = hash128{8, 8};
+  for (const auto& records : std::vector<std::vector<std::string>>{
+           {one[2]}, {one[0], one[2]}, {one[1], one[0], one[2]}, {base_of(6, 9, 1000)[0], one[1], one[2]}}) {
+    base_survey survey{base_options()};
+    std::int64_t next = 0;
+    EXPECT_EQ(taken_of(survey, records, next), "!" + std::to_string(records.size() - 1) + " ");
+  }
+  base_survey survey{base_options()};
+  std::int64_t next = 0;
+  EXPECT_EQ(taken_of(survey, {base_of(5, other, "", 1)[1]}, next), "") << "of another log";
+  auto with = base_options();
+  with.log_first = 100;
+  base_survey late{with};
+  EXPECT_EQ(taken_of(late, {one[2]}, next), "") << "of one from before the cut, as there may be";
+}
+
+TEST(a_survey_of_bases, keeps_few_that_were_begun) {
+  base_survey survey{base_options()};
+  std::int64_t next = 0;
+  const auto one = base_of(5, 9, 10);
+  survey.take(next++, one[0]);
+  for (std::size_t i = 1; i + 1 < one.size(); ++i) {
+    survey.take(next++, one[i]);
+    survey.take(next++, base_of(100 + i)[0]);  // and never goes on
+  }
+  EXPECT_EQ(taken_of(survey, {one.back()}, next), "9@0-" + std::to_string(next - 1) + " ");
 }
 
 TEST_F(a_reader_of_bases, gives_up_one_whose_bytes_are_no_rows) {
@@ -209,6 +272,16 @@ TEST_F(a_reader_of_bases, refuses_what_this_program_cannot_use) {
   EXPECT_EQ(take(base_of(5, of, rows_of_base(), 100)[0]), "refused");
   EXPECT_EQ(reader_.refused(), refusal::other_meaning);
   EXPECT_EQ(take(base_of(6)[0]), "refused") << "for ever";
+}
+
+TEST(records_of_bases, were_begun_at_some_time) {
+  for (const std::int64_t made : {std::int64_t{-1}, INT64_MIN, k_last_made + 1, INT64_MAX}) {
+    base_content of = base_content_at(9);
+    of.made = made;
+    base_record record;
+    for (const std::string& each : base_of(5, of, "", 1))
+      EXPECT_FALSE(decode_base_record(each, record)) << made;
+  }
 }
 
 TEST(records_of_bases, are_read_as_they_were_written_or_not_at_all) {

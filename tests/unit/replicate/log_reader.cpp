@@ -100,6 +100,18 @@ TEST_F(a_reader, refuses_a_step_that_no_fence_has_begun) {
   expect_refused(step_record(k_second, 1), refusal::fence_missing);
 }
 
+TEST_F(a_reader, refuses_a_record_that_nobody_could_fence_behind) {
+  for (const std::uint32_t attempt : {0U, 5U, 0xFFFFFFFEU, 0xFFFFFFFFU}) {
+    const author last{{k_generations_end, attempt}, 8};
+    for (const std::string& record : {last.fence(1), step_record(last, 2), last.point(1)}) {
+      reader_ = log_reader{options()};
+      begin(1);
+      expect_refused(record, refusal::epochs_used_up);
+      EXPECT_EQ(reader_.refused_at(), reader_.next_offset() - 1);
+    }
+  }
+}
+
 TEST_F(a_reader, refuses_a_log_that_begins_with_a_step) {
   expect_refused(step_record(k_first, 1), refusal::fence_missing);
 }

@@ -63,6 +63,35 @@ TEST_F(an_owner, stops_where_the_log_may_not_be_read_on) {
   EXPECT_EQ(dropped_, steps{1});
 }
 
+TEST_F(an_owner, stops_where_it_could_fence_behind_no_record_of_the_log) {
+  append(author{{k_generations_end - 1, 0xFFFFFFFF}, 9}.fence());
+  read();
+  EXPECT_EQ(phase(), "standby") << "a follower needs no epoch";
+  owner_.assigned(3);
+  EXPECT_EQ(phase(), "stopped");
+  EXPECT_EQ(refused(), "epochs_used_up");
+}
+
+TEST_F(an_owner, stops_at_a_fence_of_the_last_epoch) {
+  lead(3);
+  const auto first = make_one();
+  append(author{{k_generations_end, 0xFFFFFFFF}, 9}.fence());
+  append_acknowledged(first);
+  read();
+  EXPECT_EQ(phase(), "stopped");
+  EXPECT_EQ(refused(), "epochs_used_up");
+  EXPECT_EQ(dropped_, steps{1});
+}
+
+TEST(epochs, never_begin_again) {
+  constexpr std::uint32_t k_max = 0xFFFFFFFF;
+  EXPECT_EQ(next_epoch({3, k_max}, 3), (log_epoch{4, 0}));
+  EXPECT_EQ(next_epoch({k_max - 1, k_max}, 3), (log_epoch{k_max, 0}));
+  for (const log_epoch highest : {log_epoch{k_max, 0}, log_epoch{k_max, k_max}})
+    for (const std::uint32_t generation : {std::uint32_t{0}, k_max})
+      EXPECT_GE(next_epoch(highest, generation), highest);
+}
+
 TEST_F(an_owner, reads_the_record_at_its_position_again_where_the_log_may_be_another_one) {
   lead();
   append_acknowledged(make_one());
