@@ -157,9 +157,9 @@ inline result<std::string> text_of(const store_view& view, stream_id stream) {
   RATCHET_TRY(const auto oldest, view.oldest_gap(stream));
   print_oldest_gap(out, oldest);
   print_state(out, state);
-  RATCHET_TRY(const auto rejected, testing::newest_rejected(view, stream, 1000));
+  RATCHET_TRY(const auto rejected, support::newest_rejected(view, stream, 1000));
   for (const rejected_row& r : rejected) out << "rejected " << r.detail << '\n';
-  RATCHET_TRY(const auto audits, testing::all_audits(view));
+  RATCHET_TRY(const auto audits, support::all_audits(view));
   for (const audit_row& a : audits) out << "audit " << a.text << '\n';
   return out.str();
 }

@@ -8,7 +8,7 @@
 #include "ports/store.hpp"
 
 /// Rows that only a test takes into memory all at once.
-namespace ratchet::testing {
+namespace ratchet::support {
 
 inline result<std::vector<audit_row>> all_audits(const store_view& view) {
   std::vector<audit_row> all;
@@ -29,4 +29,4 @@ inline result<std::vector<rejected_row>> newest_rejected(const store_view& view,
   return all;
 }
 
-}  // namespace ratchet::testing
+}  // namespace ratchet::support

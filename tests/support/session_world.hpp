@@ -46,7 +46,7 @@ class watched_store final : public store {
   }
   [[nodiscard]] memory_store& under() noexcept { return under_; }
   [[nodiscard]] std::vector<audit_row> audits() const {
-    return testing::all_audits(*under_.view().value()).value();
+    return support::all_audits(*under_.view().value()).value();
   }
   [[nodiscard]] std::string snapshot_of(const std::string& stream, const std::string& aggregate) const {
     const auto row = under_.view().value()->get(id_of(stream), aggregate);

@@ -370,14 +370,14 @@ TEST_F(apply_command, notes_that_a_table_which_is_added_begins_empty) {
   reopen();
   settings_.streams[0].tables.push_back({"more", key_encoding::bytes});
   expect_applied({file("none", "")});
-  const auto audits = testing::all_audits(*opened().state().view().value()).value();
+  const auto audits = support::all_audits(*opened().state().view().value()).value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "table_added");
   EXPECT_EQ(audits[0].stream, "payments");
   EXPECT_EQ(audits[0].text, "the table `more` begins empty: events that were handled before are not in it");
   EXPECT_EQ(opened().state().durable_step(), opened().state().last_step());
   reopen();
-  EXPECT_EQ(testing::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
+  EXPECT_EQ(support::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
 }
 
 TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
@@ -385,7 +385,7 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
   reopen();
   settings_.streams[0].order = order::strict;
   expect_applied({file("none", "")});
-  const auto audits = testing::all_audits(*opened().state().view().value()).value();
+  const auto audits = support::all_audits(*opened().state().view().value()).value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "stream_started_over");
   EXPECT_EQ(audits[0].stream, "payments");
@@ -393,7 +393,7 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
             "the settings changed before anything was applied: offsets and counters start over, after 1 "
             "record, 1 of them rejected");
   reopen();
-  EXPECT_EQ(testing::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
+  EXPECT_EQ(support::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
 }
 
 TEST_F(apply_command, refuses_to_leave_a_stream_or_its_topic_behind) {
@@ -421,7 +421,7 @@ TEST_F(apply_command, leaves_a_topic_that_it_does_not_name_out_of_the_floor) {
   expect_applied({file("none", "")}, true);
   EXPECT_TRUE(state().partitions.at({"u", partition_id{0}}).idle);
   EXPECT_FALSE(state().partitions.at({"t", partition_id{0}}).idle);
-  EXPECT_EQ(testing::all_audits(*opened().state().view().value()).value().at(0).kind, "topic_left");
+  EXPECT_EQ(support::all_audits(*opened().state().view().value()).value().at(0).kind, "topic_left");
 }
 
 }  // namespace

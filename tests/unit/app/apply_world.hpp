@@ -101,7 +101,7 @@ class apply_command : public ::testing::Test {
   }
   std::vector<rejected_row> rejected() {
     const auto view = opened().state().view();
-    return testing::newest_rejected(*view.value(), opened().streams()[0]->id, 100).value();
+    return support::newest_rejected(*view.value(), opened().streams()[0]->id, 100).value();
   }
 
   config settings_;

@@ -101,7 +101,7 @@ class questions : public ::testing::Test {
   }
   [[nodiscard]] std::uint64_t consumed() { return engine_->tasks()[0]->state.counters.consumed; }
   [[nodiscard]] bool has_audit(const std::string& kind, const std::string& part = {}) {
-    const auto rows = testing::all_audits(*engine_->state().view().value()).value();
+    const auto rows = support::all_audits(*engine_->state().view().value()).value();
     return std::any_of(rows.begin(), rows.end(), [&](const audit_row& row) {
       return row.kind == kind && row.text.find(part) != std::string::npos;
     });

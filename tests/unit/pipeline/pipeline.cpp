@@ -62,7 +62,7 @@ class pipeline_of_one : public ::testing::Test {
     ASSERT_TRUE(p.handle(input_));
   }
   std::vector<rejected_row> rejected() {
-    return testing::newest_rejected(*store_.under().view().value(), streams_[0]->id, 100).value();
+    return support::newest_rejected(*store_.under().view().value(), streams_[0]->id, 100).value();
   }
 
   config settings_;

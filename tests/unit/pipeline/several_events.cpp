@@ -71,7 +71,7 @@ class several_events : public ::testing::Test {
   [[nodiscard]] const partition_state& partition() { return tasks_[0]->state.partitions.at(k_p0); }
   [[nodiscard]] std::string snapshot(const std::string& of) { return store_->snapshot_of("payments", of); }
   std::vector<rejected_row> rejected() {
-    return testing::newest_rejected(*store_->under().view().value(), streams_[0]->id, 100).value();
+    return support::newest_rejected(*store_->under().view().value(), streams_[0]->id, 100).value();
   }
 
   config settings_;

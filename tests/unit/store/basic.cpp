@@ -98,8 +98,8 @@ TEST_F(a_store, keeps_everything_over_a_close_and_an_open) {
   EXPECT_EQ(must(s->load(s->id_of("payments"))), before);
   const auto view = must(s->view());
   EXPECT_EQ(must(view->get(s->id_of("payments"), "p1")).snapshot, "one");
-  EXPECT_EQ(must(testing::newest_rejected(*view, s->id_of("payments"), 10)).size(), 1U);
-  EXPECT_EQ(must(testing::all_audits(*view)).size(), 1U);
+  EXPECT_EQ(must(support::newest_rejected(*view, s->id_of("payments"), 10)).size(), 1U);
+  EXPECT_EQ(must(support::all_audits(*view)).size(), 1U);
 }
 
 TEST_F(a_store, shows_a_step_as_durable_only_after_a_sync) {
