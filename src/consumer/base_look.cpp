@@ -11,7 +11,7 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_slice{50};
+constexpr std::chrono::milliseconds k_look_slice{50};
 /// In which brokers tell nothing.
 constexpr int k_patient_slices = 100;
 
@@ -82,11 +82,11 @@ class base_walk {
     if (stop_.load(std::memory_order_relaxed)) return make_error_code(errc::aborted);
     if (idle_ > k_patient_slices && std::chrono::steady_clock::now() - moved_ >= wish_.patience)
       return make_error_code(errc::timed_out);
-    if (!has_moved) of_.wait(k_slice);
+    if (!has_moved) of_.wait(k_look_slice);
     if (wish_.rate == 0) return success();
     const std::chrono::duration<double> due{static_cast<double>(bytes_) / static_cast<double>(wish_.rate)};
     while (std::chrono::steady_clock::now() - begun_ < due && !stop_.load(std::memory_order_relaxed))
-      std::this_thread::sleep_for(k_slice);
+      std::this_thread::sleep_for(k_look_slice);
     return success();
   }
 

@@ -8,7 +8,7 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_condition = "lead";
-constexpr std::chrono::seconds k_look_interval{1};
+constexpr std::chrono::seconds k_check_interval{1};
 /// Messages of a lane come and go all the time.
 constexpr std::chrono::seconds k_must_be_right_for{5};
 
@@ -36,7 +36,7 @@ bool lead_check::has_no_room(time_point now) {
 
 std::string lead_check::why_not(time_point now, bool is_at_end) {
   if (space_.low()) return space_.text();
-  if (is_at_end && (!looked_at_ || now - *looked_at_ >= k_look_interval)) take(deps_.refusal(), now);
+  if (is_at_end && (!looked_at_ || now - *looked_at_ >= k_check_interval)) take(deps_.refusal(), now);
   return refused_;
 }
 
