@@ -231,9 +231,12 @@ std::optional<problem> engine::reopen_store(const problem& why) {
 reported<std::unique_ptr<publisher>> engine::make_outlet() const {
   // What an earlier config has put there is sent, too.
   if (output_topics(streams_).empty() && store_->outbox().rows() == 0) return std::unique_ptr<publisher>{};
-  return make_kafka_publisher(config_.kafka, {.log = [to = client_log_](int level, std::string_view text) {
-                                to->write(level, text);
-                              }});
+  kafka_publisher_options wanted;
+  wanted.log = [to = client_log_](int level, std::string_view text) { to->write(level, text); };
+  wanted.on_smaller_batches = [log = options_.log](const std::string& text) {
+    tell(log, log_kind::client, "{}", text);
+  };
+  return make_kafka_publisher(config_.kafka, std::move(wanted));
 }
 
 reported<std::unique_ptr<source>> engine::make_source() {

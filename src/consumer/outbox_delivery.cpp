@@ -17,10 +17,10 @@ namespace {
 using std::chrono::milliseconds;
 
 /// At the end of a run, what is durable is sent, until nothing got through for so long. Who is told to stop
-/// ends soon, as somebody waits for that. What is refused, which somebody has to mend, is not waited for. The
-/// next start sends the rest.
+/// ends soon, as somebody waits for that: the next start sends the rest, and again the few that were under
+/// way. What is refused, which somebody has to mend, is not waited for.
 constexpr milliseconds k_last_sending{10'000};
-constexpr milliseconds k_longest_last_sending{3'000};
+constexpr milliseconds k_longest_last_sending{500};
 /// With `replicate` another instance goes on at once, and has the rest: only what is under way may end, so
 /// that less of it is sent again.
 constexpr milliseconds k_last_sending_of_pair{200};

@@ -19,9 +19,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds k_first_pause{500};
 constexpr milliseconds k_longest_pause{30'000};
 
-/// Nothing else is under way while one is sent alone. So many are in a row, which begins no new one behind
-/// some time, and then the others have as long as these took, within bounds.
+/// Nothing else is under way while those that were refused are sent alone, or together. So many times are in a
+/// row, which begins no new one behind some time, and then the others have as long as these took, within
+/// bounds.
 constexpr std::size_t k_most_alone = 10;
+constexpr std::uint64_t k_most_company_bytes = std::uint64_t{4} << 20U;
 constexpr milliseconds k_longest_row{1'000};
 constexpr milliseconds k_least_for_others{100};
 constexpr milliseconds k_most_for_others = k_longest_pause + outbox_sender::k_longest_quiet;
@@ -52,7 +54,8 @@ bool outbox_sender::idle() const noexcept {
 
 bool outbox_sender::is_drained() const noexcept {
   const bool none_but_refused =
-      entries_.empty() || (entries_.size() == 1 && apart_.contains(entries_.begin()->first));
+      entries_.size() <= k_most_company &&
+      std::all_of(entries_.begin(), entries_.end(), [&](const auto& e) { return apart_.contains(e.first); });
   return !waits_for_sync() && none_but_refused && apart_.size() == refused_ && !held_.next() &&
          read_ == lane_.durable_next();
 }
@@ -82,7 +85,11 @@ void outbox_sender::ended(entries::iterator at, const delivery& d, time_point no
     delivered(at);
   } else if (d.ended == delivery::how::again) {
     failed(at, d.text, now);
+  } else if (d.ended == delivery::how::unfit) {
+    if (apart_.contains(at->first) || set_apart(at)) return refused_alone(at, d.text, now);
+    drop(at);
   } else if (was_alone) {
+    in_company_ = 0;  // so that the next one is alone, too
     refused_alone(at, d.text, now);
   } else {
     refused_in_company(at);
@@ -135,23 +142,28 @@ void outbox_sender::note_failing(apart& of, bool fails) {
   of.fails = fails;
 }
 
+/// One of them may be the cause, or all are too large together.
 void outbox_sender::refused_in_company(entries::iterator at) {
   if (const auto of = apart_.find(at->first); of != apart_.end()) {
     note_failing(of->second, false);
-    return put_apart_again(at);
-  }
-  const output_row& row = at->second.row;
-  bool is_first = true;
-  if (row.kind == output_kind::published) {
-    const held_aggregates::verdict v = held_.refuse(row);
-    is_first = v.is_first;
-    if (v.was_first) forget(*v.was_first);
-  }
-  if (is_first) {
-    apart_.try_emplace(at->first);
+    company_refused_ = true;
+    alone_.insert(at->first);
+  } else if (set_apart(at)) {
     alone_.insert(at->first);
   }
   drop(at);
+}
+
+/// False: it waits behind another one that was.
+bool outbox_sender::set_apart(entries::iterator at) {
+  const output_row& row = at->second.row;
+  if (row.kind == output_kind::published) {
+    const held_aggregates::verdict v = held_.refuse(row);
+    if (v.was_first) forget(*v.was_first);
+    if (!v.is_first) return false;
+  }
+  apart_.try_emplace(at->first);
+  return true;
 }
 
 void outbox_sender::refused_alone(entries::iterator at, const std::string& why, time_point now) {
@@ -331,26 +343,58 @@ std::uint64_t outbox_sender::next_alone() const {
   return next == alone_.end() ? *alone_.begin() : *next;
 }
 
+/// Alone, or with others like it: a batch of which one is refused costs as many tries as it can be halved.
 result<void> outbox_sender::try_alone(time_point now) {
-  const std::uint64_t position = next_alone();
+  const std::uint64_t first = next_alone();
   if (!row_began_ || is_row_over(now)) {
     row_began_ = now;
     in_row_ = 0;
   }
-  // What comes before it of its aggregate is sent first.
-  if (under_way_ == 0 && !send_queued(position)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (under_way_ == 0) fit_company();
+  auto at_last = alone_.find(first);
+  for (std::size_t n = 1; n < company_ && std::next(at_last) != alone_.end(); ++n) ++at_last;
+  const std::uint64_t last = *at_last;
+  // What comes before them of their aggregates is sent first.
+  if (under_way_ == 0 && !send_queued(last)) return BOOST_OUTCOME_V2_NAMESPACE::success();
   quiet_since_ = now;
   if (under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  const step_of as = last == first ? step_of::alone : step_of::under_way;
+  const std::uint64_t most_bytes = held_bytes_ + k_most_company_bytes;
+  std::uint64_t position = first;
+  RATCHET_TRY(bool taken, send_apart(position, as));
+  while (taken) {
+    ++in_company_;
+    if (position == last || held_bytes_ >= most_bytes) break;
+    position = next_alone();
+    RATCHET_TRY(taken, send_apart(position, as));
+  }
+  if (in_company_ > 0) ++in_row_;
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// False: there is no room for it now.
+result<bool> outbox_sender::send_apart(std::uint64_t position, step_of as) {
   RATCHET_TRY(output_row row, read_again(position));
   const std::uint64_t bytes = row.bytes();
   if (apart_.at(position).without_value) row = *without_value(row);
-  if (!hand_over(row)) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  entries_.emplace(position, entry{std::move(row), bytes, step_of::alone});
+  if (!hand_over(row)) return false;
+  entries_.emplace(position, entry{std::move(row), bytes, as});
   held_bytes_ += bytes;
   ++under_way_;
   alone_.erase(position);
-  ++in_row_;
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return true;
+}
+
+/// By what came of those that went together last.
+void outbox_sender::fit_company() {
+  if (in_company_ == 0) return;
+  if (company_refused_) {
+    company_ = std::max<std::size_t>(1, in_company_ / 2);
+  } else if (in_company_ == company_) {
+    company_ = std::min(k_most_company, 2 * company_);
+  }
+  in_company_ = 0;
+  company_refused_ = false;
 }
 
 /// What is under way may never end: brokers that are away keep it as long as they are.

@@ -26,11 +26,13 @@ namespace ratchet {
 ///
 /// Where something fails that may pass, nothing new is sent until all that is under way has come to its end;
 /// then what failed is sent again, in order. What brokers refuse may have been refused for what went with it:
-/// it is sent once more alone, a dead letter that is refused again without its value, and one that is refused
-/// even then is given up: see take_given_up(). What was published is never given up: it is tried again and
+/// it is sent once more with others like it, with half as many of them where these are refused and so on, and
+/// alone in the end, where the publisher does not say that it was refused by itself. A dead letter that is
+/// refused by itself is sent without its value, and one that is refused even then is given up: see
+/// take_given_up(). What was published is never given up: it is tried again and
 /// again, after k_stuck_pause to k_longest_stuck_pause, and what is behind it of its aggregate waits, until
 /// an operator skips it. The rest goes on, however many are refused: of those, and of what waits behind them,
-/// only the positions stay in memory, what was delivered behind them is trimmed, and trying them alone takes
+/// only the positions stay in memory, what was delivered behind them is trimmed, and trying them again takes
 /// about half of the time at most. Whoever is waited for meanwhile, and does not come to an end, is so for
 /// k_longest_quiet, and then all go on beside it. Thread-safety: one owner thread.
 class outbox_sender final : public lane_sender {
@@ -38,6 +40,7 @@ class outbox_sender final : public lane_sender {
   static constexpr std::chrono::milliseconds k_stuck_pause{10'000};
   static constexpr std::chrono::milliseconds k_longest_stuck_pause{300'000};
   static constexpr std::chrono::milliseconds k_longest_quiet{5'000};
+  static constexpr std::size_t k_most_company = 200;
 
   /// Everything in the store's outbox is to be sent. Borrows all of them.
   outbox_sender(const store&, publisher&, log_ptr);
@@ -109,6 +112,7 @@ class outbox_sender final : public lane_sender {
   void put_apart_again(entries::iterator);
   void note_failing(apart&, bool fails);
   void refused_in_company(entries::iterator);
+  [[nodiscard]] bool set_apart(entries::iterator);
   void refused_alone(entries::iterator, const std::string& why, time_point now);
   void hold_back(const entry&, apart&, const std::string& why, time_point now);
   void forget(std::uint64_t position);
@@ -124,6 +128,8 @@ class outbox_sender final : public lane_sender {
   [[nodiscard]] bool is_row_over(time_point now) const noexcept;
   [[nodiscard]] std::uint64_t next_alone() const;
   [[nodiscard]] result<void> try_alone(time_point now);
+  [[nodiscard]] result<bool> send_apart(std::uint64_t position, step_of as);
+  void fit_company();
   void go_on_beside();
   void end_row(time_point now);
   [[nodiscard]] bool send_queued(std::uint64_t until);
@@ -159,6 +165,9 @@ class outbox_sender final : public lane_sender {
   bool got_through_{false};              ///< what was refused before does; others may, too
   std::optional<time_point> row_began_;  ///< of those that are sent alone, with nothing new between them
   std::size_t in_row_{0};
+  std::size_t company_{k_most_company};  ///< so many of them go together
+  std::size_t in_company_{0};            ///< so many did last
+  bool company_refused_{false};          ///< and were, for one of them or for their size
   std::uint64_t alone_from_{0};            ///< the next one of alone_ is from here on
   std::optional<time_point> quiet_since_;  ///< nothing is sent until all that is under way has ended
   std::size_t failing_{0};                 ///< of apart_, failed otherwise when they were sent last

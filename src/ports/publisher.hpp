@@ -18,6 +18,7 @@ struct delivery {
     done,     ///< every broker that has to keep it does
     again,    ///< it may or may not be there; sending it again may help: brokers away, topic missing, access
     refused,  ///< it is not there, and the brokers do not take it, or what was sent together with it
+    unfit,    ///< the same, but whatever goes with it; where messages are sent one by one, they are `refused`
   };
   std::uint64_t position{0};
   how ended{how::done};

@@ -38,14 +38,19 @@ class lane_world : public ::testing::Test {
   /// Of aggregates that `name` names, `count` messages.
   template <class Name>
   void put(std::size_t count, const Name& name, const std::string& value = "v") {
+    put_sized(count, name, [&](std::size_t) { return value; });
+  }
+  /// `value` makes the bytes of each.
+  template <class Name, class Value>
+  void put_sized(std::size_t count, const Name& name, const Value& value) {
     step_batch batch;
     batch.step = store_.last_step() + 1;
     for (std::size_t i = 0; i < count; ++i) {
       output_row& row = batch.outbox.puts.emplace_back();
       row.kind = output_kind::published;
       row.topic = topic_;
+      row.value = value(put_);
       row.aggregate = name(put_++);
-      row.value = value;
     }
     batch.outbox.number(store_.outboxes(), 7);
     write(batch);

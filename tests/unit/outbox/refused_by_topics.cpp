@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kafka/learned_limit.hpp"
 #include "outbox/outbox_sender.hpp"
 #include "support/fake_publisher.hpp"
 #include "unit/outbox/lane_world.hpp"
@@ -25,52 +26,89 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using how = delivery::how;
 
-/// Has so much under way at most, and ends it at its owner's next turn. Does not take what is of an aggregate
-/// that begins with "bad", nor, where it says so, what went with it.
+/// Has so much under way at most, cuts it into batches as librdkafka does, and ends it at its owner's next
+/// turn. As brokers do, it takes a batch or none of it: it does not take one that is larger than its `limit`,
+/// nor one with a message of an aggregate that begins with "bad", unless the test says that it tells which one
+/// is meant.
 class choosy_topic final : public publisher {
  public:
   [[nodiscard]] bool send(const output_row& row) override {
-    if (under_way_.size() >= room) return false;
+    const std::size_t bytes = row.value->size();
+    if (learned.is_hopeless(bytes) && !under_way_.empty()) {
+      ended_here_.push_back({.position = row.position, .ended = how::unfit, .text = {}});
+      return true;
+    }
+    if (under_way_.size() >= room || !learned.has_room(under_way_.size())) return false;
+    if (!under_way_.empty() && sent_with_ != learned.batch_bytes()) return false;
+    sent_with_ = learned.batch_bytes();
     if (is_bad(row) && under_way_.empty()) ++alone;
+    learned.sent(bytes, under_way_.size());
     under_way_.push_back(row);
     return true;
   }
   [[nodiscard]] std::vector<delivery> delivered() override {
-    std::vector<delivery> all;
-    const bool refuses = std::any_of(under_way_.begin(), under_way_.end(), is_bad_);
-    for (const output_row& row : under_way_) all.push_back(end(row, refuses && takes_batches_or_none));
+    std::vector<delivery> all = std::exchange(ended_here_, {});
+    for (auto at = under_way_.begin(); at != under_way_.end();) {
+      auto end = at;
+      std::size_t bytes = 0;
+      for (; end != under_way_.end() && (end == at || bytes + end->value->size() <= sent_with_); ++end)
+        bytes += end->value->size();
+      end_batch(at, end, bytes, all);
+      at = end;
+    }
     under_way_.clear();
     return all;
   }
   void wait(milliseconds) override {}
   void on_progress(std::function<void()>) override {}
-  [[nodiscard]] bool is_busy() const { return !under_way_.empty(); }
+  [[nodiscard]] bool is_busy() const { return !under_way_.empty() || !ended_here_.empty(); }
 
   std::size_t room{1'000};
+  std::size_t limit{1'000'000'000};
   bool mended{false};
-  bool takes_batches_or_none{false};
+  bool tells_which{false};
   std::uint64_t fails_one_in{0};
+  learned_limit learned{1'000'000};
   std::map<std::uint64_t, std::string> came;
   std::size_t twice{0};
   std::size_t alone{0};  ///< bad ones
+  std::size_t batches{0};
+  std::size_t refused_batches{0};
   std::map<std::string, std::uint64_t> last_of;
   std::size_t out_of_order{0};
 
  private:
+  using rows = std::vector<output_row>;
   [[nodiscard]] bool is_bad(const output_row& row) const {
     return !mended && row.aggregate.starts_with("bad");
   }
-  delivery end(const output_row& row, bool with_its_batch) {
-    if (fails_one_in > 0 && random_() % fails_one_in == 0) return {row.position, how::again, "away", {}};
-    if (with_its_batch || is_bad(row)) return {row.position, how::refused, "too large", {}};
+  void end_batch(rows::const_iterator at, rows::const_iterator end, std::size_t bytes,
+                 std::vector<delivery>& all) {
+    ++batches;
+    const bool is_large = bytes > limit;
+    const bool has_bad = std::any_of(at, end, [this](const output_row& row) { return is_bad(row); });
+    const bool is_refused = is_large || (has_bad && !tells_which);
+    if (is_refused) ++refused_batches;
+    for (; at != end; ++at) {
+      delivery d = end_one(*at, is_refused);
+      if (d.ended == how::done) learned.taken(at->value->size(), sent_with_);
+      if (d.ended == how::refused && is_large && learned.refused(at->value->size(), sent_with_))
+        d.ended = how::unfit;
+      all.push_back(std::move(d));
+    }
+  }
+  delivery end_one(const output_row& row, bool is_refused) {
+    if (fails_one_in > 0 && random_() % fails_one_in == 0) return {row.position, how::again, "away"};
+    if (is_refused || is_bad(row)) return {row.position, how::refused, "too large"};
     if (!came.emplace(row.position, row.aggregate).second) ++twice;
     std::uint64_t& last = last_of[row.aggregate];
     if (row.position < last) ++out_of_order;
     last = std::max(last, row.position);
-    return {row.position, how::done, {}, {}};
+    return {row.position, how::done, {}};
   }
-  std::function<bool(const output_row&)> is_bad_{[this](const output_row& row) { return is_bad(row); }};
-  std::vector<output_row> under_way_;
+  rows under_way_;
+  std::size_t sent_with_{0};
+  std::vector<delivery> ended_here_;
   std::mt19937_64 random_{11};
 };
 
@@ -120,19 +158,25 @@ TEST_F(refused_by_topics, messages_leave_room_however_large_they_are) {
 }
 
 TEST_F(refused_by_topics, one_in_a_hundred_leaves_the_others_their_speed) {
+  to_.limit = 20'000;
   const std::size_t all = messages();
+  const auto value = [&](std::size_t i) {
+    return std::string(i % 100 == 0 ? 3 * to_.limit : std::size_t{300}, 'x');
+  };
   for (std::size_t n = 0; n < all; n += 10'000) {
-    put(10'000, one_in_a_hundred_bad);
+    put_sized(10'000, good, value);
     // So many turns at 1,000 messages each, with nothing refused; twice as many where some are.
     for (int i = 0; i < 2 * 10; ++i) turn();
   }
-  EXPECT_GT(to_.came.size(), all * 98 / 100);
+  EXPECT_GT(to_.came.size(), all * 97 / 100);
   drain();
   EXPECT_EQ(to_.came.size(), all / 100 * 99);
   EXPECT_EQ(to_.twice, 0U);
+  EXPECT_LT(to_.batches, all * 300 / to_.limit * 5) << "which are a quarter of the limit at least";
+  EXPECT_LT(to_.refused_batches, all / 1'000) << "one that is as large as one that was refused is not sent";
   EXPECT_EQ(lane().rows(), all / 100);
   EXPECT_EQ(sender_->refused(now_, all).size(), all / 100);
-  to_.mended = true;
+  to_.limit *= 100;
   drain(outbox_sender::k_longest_stuck_pause);
   while (to_.came.size() < all && turns_ < 4 * all) turn();
   EXPECT_EQ(to_.came.size(), all);
@@ -143,7 +187,36 @@ TEST_F(refused_by_topics, one_in_a_hundred_leaves_the_others_their_speed) {
   EXPECT_FALSE(sender_->trouble());
 }
 
+TEST_F(refused_by_topics, batches_larger_than_their_limit_get_smaller_and_none_is_refused_any_more) {
+  to_.limit = 20'000;
+  const std::string value(300, 'x');
+  put(10'000, good, value);
+  drain();
+  const std::size_t refused = to_.refused_batches;
+  EXPECT_LT(refused, 30U);
+  EXPECT_EQ(to_.came.size(), 10'000U);
+  put(10'000, good, value);
+  drain();
+  EXPECT_EQ(to_.came.size(), 20'000U);
+  EXPECT_EQ(to_.refused_batches, refused);
+  EXPECT_LT(to_.batches, 2 * 10'000 * value.size() / to_.limit * 5);
+  EXPECT_EQ(refused_count(), 0U);
+  EXPECT_TRUE(sender_->idle());
+}
+
+/// As by a policy of the brokers: size says nothing of it.
+TEST_F(refused_by_topics, one_in_a_hundred_for_what_it_is_costs_as_many_sends_as_a_batch_can_be_halved) {
+  const std::size_t all = messages() / 5;
+  put(all, one_in_a_hundred_bad);
+  drain();
+  EXPECT_EQ(to_.came.size(), all / 100 * 99);
+  EXPECT_EQ(to_.twice, 0U);
+  EXPECT_EQ(sender_->refused(now_, all).size(), all / 100);
+  EXPECT_LT(to_.batches, all / 100 * 20) << "and not a hundred, as each alone were";
+}
+
 TEST_F(refused_by_topics, messages_that_are_tried_again_leave_the_others_half_of_the_time) {
+  to_.tells_which = true;
   put(5'000, bad);
   drain();
   now_ += outbox_sender::k_stuck_pause;
@@ -188,7 +261,6 @@ TEST_F(refused_by_topics, aggregates_keep_their_order_with_what_waits_behind) {
 TEST_F(refused_by_topics, messages_and_all_else_that_fails_come_to_rest_with_everything_delivered) {
   std::mt19937_64 random{5};
   to_.room = 7;
-  to_.takes_batches_or_none = true;
   to_.fails_one_in = 40;
   for (int round = 0; round < 200; ++round) {
     put(random() % 20,
