@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds k_bounds_patience{10'000};
 constexpr std::chrono::milliseconds k_look_timeout{500};
 constexpr std::chrono::seconds k_partitions_interval{5};
 /// Where brokers do not answer.
-constexpr std::chrono::seconds k_pause{30};
+constexpr std::chrono::seconds k_answer_pause{30};
 
 }  // namespace
 
@@ -60,7 +60,7 @@ std::optional<polled> slot_source::look_for_added() {
   for (const std::string& topic : topics_) {
     const auto found = of_.partitions(std::span{&topic, 1}, k_look_timeout);
     if (!found) {
-      look_at_ = clock_.steady() + k_pause;
+      look_at_ = clock_.steady() + k_answer_pause;
       continue;
     }
     all.insert(all.end(), found.value().begin(), found.value().end());
