@@ -50,9 +50,10 @@ void lead_check::take(std::optional<problem> refused, time_point now) {
   looked_at_ = now;
   if (refused) {
     right_since_.reset();
+    const bool is_new = refused_.empty();
     refused_ = "this instance must not own the state: " + refused->message;
     if (!refused->hint.empty()) refused_ += "; " + refused->hint;
-    if (refusal_lines_.due(now)) tell(deps_.log, log_kind::config_warning, "{}", refused_);
+    if (is_new && refusal_lines_.due(now)) tell(deps_.log, log_kind::config_warning, "{}", refused_);
     return deps_.status.raise_condition(k_condition, refused_);
   }
   if (refused_.empty()) return;
@@ -63,7 +64,6 @@ void lead_check::take(std::optional<problem> refused, time_point now) {
 void lead_check::allow() {
   refused_.clear();
   right_since_.reset();
-  refusal_lines_ = log_pace{};
   deps_.status.clear_condition(k_condition);
 }
 
