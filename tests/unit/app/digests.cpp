@@ -32,7 +32,7 @@ struct member {
       : state{std::move(opened)},
         way{log},
         base_way{bases},
-        slot{{way, base_way, *replica_of(*state), clock, [name] { return name; }}, rules()},
+        slot{{way, base_way, *replica_of(*state), clock, [name] { return name; }, {"log", partition_id{0}}}, rules()},
         digests{{slot, *replica_of(*state), clock, [this] { return ++points; },
                  digest_config{std::chrono::seconds{60}, bytes}, std::uint64_t{1} << 40U,
                  std::make_shared<spdlog::logger>("test",

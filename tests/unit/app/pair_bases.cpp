@@ -280,7 +280,7 @@ TEST_F(pair, nothing_is_cut_for_a_base_that_is_another_one_when_it_is_read_back)
     if (last.head.kind != replicate::base_kind::begin) return;
     has_forged = true;  // its first part, before its writer's own
     std::string part;
-    append_base_part(part, {replicate::base_kind::part, last.head.lineage, last.head.base}, {0, ""});
+    replicate::append_base_part(part, {replicate::base_kind::part, last.head.lineage, last.head.base}, {0, ""});
     c.bases.append(part);
   });
   first.change = make_many_bases;

@@ -151,7 +151,7 @@ TEST_F(pair_check, a_standby_leaves_the_group_while_such_messages_wait_and_some_
 
 /// Two streams, in the order of their numbers.
 void with_two_streams(config& of) {
-  of.streams.insert(of.streams.begin(), pair_support::stream_named("other", "u"));
+  of.streams.insert(of.streams.begin(), stream_named("other", "u"));
 }
 
 void without_payments(config& of) {
