@@ -61,10 +61,15 @@ void http_connection::send(std::shared_ptr<const http_request> r, told t) {
   open_ ? write() : connect();
 }
 
-/// Where the status is there, the rest of the answer may take as long as it likes.
+/// Where the status is there, the rest of the answer may take as long as it likes. But of a message that it
+/// says to take a server reads the end, or closes (RFC 9112, section 9.3): what it did neither with, it does
+/// not have.
 void http_connection::on_deadline() {
   keep_ = false;
-  if (answers_) return finish();
+  if (answers_ && !awaits_reader()) return finish();
+  if (answers_)
+    return fail("answers " + std::to_string(parser_->get().result_int()) +
+                ", and has not read the message within " + std::to_string(peer_.timeout.count()) + " ms");
   if (not_sent_) return fail("cannot send", *not_sent_);
   close();
   tell({.ended = delivery::how::again,
@@ -177,12 +182,15 @@ void http_connection::on_body(const boost::system::error_code& code) {
 /// Whoever takes a message may say so before the end of it, and reads on; whoever does not needs no more of
 /// it.
 void http_connection::end_answer() {
-  const bool takes_it = meaning_of_status(parser_->get().result_int()) == delivery::how::done;
-  if (takes_it && !written_ && !not_sent_) {
+  if (awaits_reader()) {
     ended_ = true;
     return;
   }
   finish();
+}
+
+bool http_connection::awaits_reader() const {
+  return meaning_of_status(parser_->get().result_int()) == delivery::how::done && !written_ && !not_sent_;
 }
 
 void http_connection::finish() {

@@ -82,6 +82,8 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   void on_header(const boost::system::error_code&);
   void on_body(const boost::system::error_code&);
   void end_answer();
+  /// The answer says that the message is taken, and the server may still read the rest of it.
+  [[nodiscard]] bool awaits_reader() const;
   void fail(const char* what, const boost::system::error_code&);
   void fail(std::string text);
   void on_deadline();

@@ -229,11 +229,16 @@ const early k_early[] = {
 INSTANTIATE_TEST_SUITE_P(that_is, an_answer_before_the_end_of_the_body, ::testing::ValuesIn(k_early),
                          [](const auto& given) { return std::string{given.param.name}; });
 
-/// Takes a message when it has seen its head, reads so much of its body, and closes.
+enum class at_the_end : std::uint8_t { closes, stays };
+
+/// Takes a message when it has seen its head, reads so much of its body, and closes; or stays as long as this
+/// lives.
 class early_taker {
  public:
-  explicit early_taker(std::size_t reads) : reads_{reads}, serving_{[this] { serve(); }} {}
+  explicit early_taker(std::size_t reads, at_the_end then = at_the_end::closes)
+      : reads_{reads}, then_{then}, serving_{[this] { serve(); }} {}
   ~early_taker() {
+    is_over_ = true;
     if (serving_.joinable()) serving_.join();
   }
   early_taker(const early_taker&) = delete;
@@ -260,12 +265,15 @@ class early_taker {
     body_bytes_ = got.size() - head;
     std::string piece(std::size_t{1} << 20U, '\0');
     while (!code && body_bytes_ < reads_) body_bytes_ += from.read_some(boost::asio::buffer(piece), code);
+    while (then_ == at_the_end::stays && !is_over_) std::this_thread::sleep_for(milliseconds{10});
     // Else the sink may notice the end first, and the answer behind it.
     if (reads_ < k_large_value) std::this_thread::sleep_for(milliseconds{300});
   }
   boost::asio::io_context context_;
   tcp::acceptor acceptor_{context_, tcp::endpoint{boost::asio::ip::make_address("127.0.0.1"), 0}};
   const std::size_t reads_;
+  const at_the_end then_;
+  std::atomic<bool> is_over_{false};
   std::size_t body_bytes_{0};
   std::thread serving_;
 };
@@ -290,6 +298,17 @@ TEST(a_message_that_is_taken_early, is_delivered_also_where_its_end_is_not_wante
   const std::vector<delivery> said = sink.wait_for(1);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said.front().ended, how::done) << said.front().text;
+}
+
+/// It neither reads nor closes: nobody has the message.
+TEST(a_message_that_is_taken_early, is_sent_again_where_nobody_reads_it) {
+  early_taker server{k_large_value / 8, at_the_end::stays};
+  const sink_under_attack sink{server.url(), milliseconds{500}};
+  ASSERT_TRUE(sink.to->send(large_row(0)));
+  const std::vector<delivery> said = sink.wait_for(1);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said.front().ended, how::again);
+  EXPECT_THAT(said.front().text, HasSubstr("answers 200, and has not read the message within 500 ms"));
 }
 
 TEST(an_unasked_answer, is_none_to_the_next_request) {
