@@ -131,9 +131,22 @@ void add_status(CLI::App& root, command_line& line) {
             return parse_rejected(text) ? std::string{}
                                         : "N must be a number up to " + std::to_string(k_most_rejected);
           });
-  command->add_flag("--audit", options->request.audit,
-                    "List the audit rows: decisions of operators and starts");
-  command->footer("Example:\n  ratchet status -c ratchet.yaml --rejected 5");
+  CLI::Option* audit =
+      command->add_flag("--audit", options->request.audit,
+                        "List the audit rows: decisions of operators and starts, and what was skipped");
+  command
+      ->add_option("--limit", options->request.audit_limit,
+                   "With --audit: at most this many, and the others of the last one's step")
+      ->type_name("N")
+      ->needs(audit)
+      ->check(check_count);
+  command->add_option("--after", options->request.audit_after, "With --audit: those of later steps than this")
+      ->type_name("STEP")
+      ->needs(audit)
+      ->check(check_count);
+  command->footer(
+      "Example:\n  ratchet status -c ratchet.yaml --rejected 5\n  ratchet status -c ratchet.yaml --audit "
+      "--limit 1000 --after 42");
   command->callback([options, rejected, &line] {
     require_source(options->source);
     options->request.json = options->output == output_format::json;

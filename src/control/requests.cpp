@@ -35,6 +35,7 @@ constexpr const char* k_event = "event";
 constexpr const char* k_deleted = "deleted";
 constexpr const char* k_audit = "audit";
 constexpr std::string_view k_rejected = "rejected=";
+constexpr std::string_view k_after = "after=";  // of audit rows, and limit=
 
 problem not_understood() {
   return {errc::usage,
@@ -147,9 +148,10 @@ reported<stream_report> report_of(const read_context& context, const read_reques
   if (!state) return of_store(state.error(), "cannot read stream \"" + stream.name + "\"");
   report.state = std::move(state).value();
   if (request.rejected) {
-    auto rows = context.view.rejected(stream.id, *request.rejected);
-    if (!rows) return of_store(rows.error(), "cannot read the rejected records of \"" + stream.name + "\"");
-    report.rejected = std::move(rows).value();
+    report.rejected = [&view = context.view, id = stream.id,
+                       limit = *request.rejected](const visit_row<rejected_row>& visit) {
+      return view.newest_rejected(id, limit, [&visit](const rejected_row& row) { return visit(&row); });
+    };
   }
   auto gap = oldest_gap_of(context.view, stream);
   if (!gap) return of_store(gap.error(), "cannot read the gaps of \"" + stream.name + "\"");
@@ -171,14 +173,19 @@ reported<void> answer_status(const read_context& context, const read_request& re
   if (!outbox) return of_store(outbox.error(), "cannot read the outbox");
   report.outbox = outbox.value().of({});
   report.sinks = outbox.value().sinks();
-  report.lists_rejected = request.rejected.has_value();
   std::vector<std::string> empty_ones;
   RATCHET_TRY(const auto known, known_streams(context, &empty_ones));
   for (const named_stream& stream : known) {
     RATCHET_TRY(auto one, report_of(context, request, stream));
     report.streams.push_back(std::move(one));
   }
-  for (std::string& name : empty_ones) report.streams.push_back({std::move(name), {}, {}, {}, {}});
+  for (std::string& name : empty_ones) {
+    report.streams.push_back({std::move(name), {}, {}, {}, {}});
+    if (request.rejected)
+      report.streams.back().rejected = [](const visit_row<rejected_row>&) -> result<void> {
+        return BOOST_OUTCOME_V2_NAMESPACE::success();
+      };
+  }
   for (stream_report& stream : report.streams) {
     const auto live = report.live.streams.find(stream.name);
     if (live != report.live.streams.end()) stream.live = live->second;
@@ -186,11 +193,14 @@ reported<void> answer_status(const read_context& context, const read_request& re
     if (fields != report.live.fields.end()) stream.fields = fields->second;
   }
   if (request.audit) {
-    auto audits = context.view.audits();
-    if (!audits) return of_store(audits.error(), "cannot read the audit rows");
-    report.audits = std::move(audits).value();
+    report.audits = [&view = context.view,
+                     after = request.audit_after.value_or(0)](const visit_row<audit_row>& visit) {
+      return view.each_audit(after, [&visit](const audit_row& row) { return visit(&row); });
+    };
+    report.audit_limit = request.audit_limit;
   }
-  sink(request.json ? status_json(report) : status_text(report));
+  if (const auto written = write_status(report, request.json, sink); !written)
+    return of_store(written.error(), "cannot read the rejected records and audit rows");
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -217,8 +227,9 @@ reported<void> answer_explain(const read_context& context, const read_request& r
   if (!request.event.empty() && !asked) return no_event_id(request.event, ids);
   result<explain_report> explained = explain_report{};
   if (stream) {
-    explained = asked ? explain_event(context.view, *stream, *asked)
-                      : explain_aggregate(context.view, *stream, request.aggregate);
+    const auto wanted = [&sink] { return sink({}); };
+    explained = asked ? explain_event(context.view, *stream, *asked, wanted)
+                      : explain_aggregate(context.view, *stream, request.aggregate, wanted);
     if (!explained) return of_store(explained.error(), "cannot read stream \"" + request.stream + "\"");
   } else {  // the config knows it, and nothing was ever handled
     explained.value().stream = request.stream;
@@ -227,9 +238,11 @@ reported<void> answer_explain(const read_context& context, const read_request& r
     if (!asked) explained.value().aggregate = request.aggregate;
   }
   const explain_report& report = explained.value();
-  if (request.json) sink(explain_json(report));
+  if (request.json || report.is_known()) {
+    if (const auto written = write_explained(report, request.json, sink); !written)
+      return of_store(written.error(), "cannot read stream \"" + request.stream + "\"");
+  }
   if (!report.is_known()) return nothing_known(report);
-  if (!request.json) sink(explain_text(report));
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
@@ -305,6 +318,12 @@ bool parse_status_word(const std::string& word, read_request& request) {
   if (word == k_audit) {
     request.audit = true;
     return true;
+  }
+  for (auto [name, into] :
+       {std::pair{k_limit, &request.audit_limit}, std::pair{k_after, &request.audit_after}}) {
+    if (!word.starts_with(name)) continue;
+    *into = parse_u64(std::string_view{word}.substr(name.size()));
+    return into->has_value();
   }
   if (!word.starts_with(k_rejected)) return false;
   std::size_t limit = 0;
@@ -415,6 +434,8 @@ std::vector<std::string> to_words(const read_request& request) {
   std::vector<std::string> words{k_status, form};
   if (request.rejected) words.push_back(std::string{k_rejected} + std::to_string(*request.rejected));
   if (request.audit) words.emplace_back(k_audit);
+  if (request.audit_limit) words.push_back(std::string{k_limit} + std::to_string(*request.audit_limit));
+  if (request.audit_after) words.push_back(std::string{k_after} + std::to_string(*request.audit_after));
   return words;
 }
 

@@ -40,7 +40,9 @@ struct read_request {
   bool deleted{false};                  ///< scan: deleted aggregates, too
   std::optional<std::size_t> rejected;  ///< status: list at most so many rejected records of each stream
   bool audit{false};                    ///< status
-  table_question table;                 ///< table: all of it
+  std::optional<std::uint64_t> audit_limit{};  ///< with audit: so many at most, and the rest of their step
+  std::optional<std::uint64_t> audit_after{};  ///< with audit: those of later steps
+  table_question table;                        ///< table: all of it
   friend bool operator==(const read_request&, const read_request&) = default;
 };
 
@@ -64,8 +66,8 @@ struct read_context {
                                                                       std::span<const std::string> streams,
                                                                       const std::string& name);
 
-/// Answers, in pieces of about 64 KiB; memory is bounded by the largest snapshot. Ends early, as success,
-/// once the sink wants no more.
+/// Answers, in pieces of about 64 KiB; memory is bounded by the largest snapshot or row. Ends early, as
+/// success, once the sink wants no more.
 ///   get: the snapshot's bytes, or {aggregate, sequence, event_id, time, snapshot} and a line feed;
 ///   scan: one such object a line, in byte order of the aggregate id; deleted ones have "deleted": true and
 ///   no

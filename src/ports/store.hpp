@@ -136,14 +136,19 @@ class store_view {
   /// the window's floor may be there or not.
   [[nodiscard]] virtual result<std::vector<filed_id_of>> aggregates_with(stream_slot, event_id,
                                                                          std::size_t limit) const = 0;
-  /// The newest `limit` rejected records, newest first.
-  [[nodiscard]] virtual result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const = 0;
+  /// The newest `limit` rejected records, newest first, until `visit` returns false. One of them is in memory
+  /// at a time.
+  [[nodiscard]] virtual result<void> newest_rejected(
+      stream_id, std::size_t limit, const std::function<bool(const rejected_row&)>& visit) const = 0;
   /// Every rejected record that is kept behind `after`, in the order of position, until `visit` returns
   /// false.
   [[nodiscard]] virtual result<void> each_rejected(
       stream_id, const std::optional<kept_rejected::position>& after,
       const std::function<bool(const rejected_row&)>& visit) const = 0;
-  [[nodiscard]] virtual result<std::vector<audit_row>> audits() const = 0;
+  /// Every audit row of a step behind `after`, in the order in which they were written, until `visit` returns
+  /// false. There may be any number of them: they are kept for ever.
+  [[nodiscard]] virtual result<void> each_audit(std::uint64_t after,
+                                                const std::function<bool(const audit_row&)>& visit) const = 0;
   /// Every waiting event behind `after`, in the order of aggregate and sequence, until `visit` returns false.
   [[nodiscard]] virtual result<void> waiting(
       stream_slot, const std::optional<waiting_place>& after,

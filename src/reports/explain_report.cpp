@@ -5,11 +5,11 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "core/shown_id.hpp"
 #include "decode/event_id_text.hpp"
-#include "reports/row_reports.hpp"
 
 namespace ratchet {
 
@@ -58,23 +58,20 @@ bool concerns(const audit_row& row, const std::vector<std::string>& own) {
   });
 }
 
-/// Leaves out what was decided about other aggregates.
-void keep_own_audits(explain_report& report) {
-  std::vector<std::string> own;
-  if (report.aggregate) own.push_back(*report.aggregate);
-  for (const explained_aggregate& of : report.aggregates) own.push_back(of.aggregate);
-  for (const explained_event& of : report.waiting) own.push_back(of.aggregate);
-  for (const rejected_row& of : report.rejected) {
-    if (of.reason != reject_reason::malformed) own.push_back(of.detail);
-  }
-  std::erase_if(report.audits, [&](const audit_row& row) { return !concerns(row, own); });
-  report.is_audited =
-      report.aggregate && std::any_of(report.audits.begin(), report.audits.end(), is_of_an_aggregate);
+/// What was decided about these aggregates, and about their stream and the store as a whole.
+audit_walk audits_of(const store_view& view, const named_stream& stream, std::vector<std::string> own) {
+  return [&view, name = stream.name, own = std::move(own)](const visit_row<audit_row>& visit) {
+    return view.each_audit(0, [&](const audit_row& row) {
+      const bool is_of_it = (row.stream.empty() || row.stream == name) && concerns(row, own);
+      return visit(is_of_it ? &row : nullptr);
+    });
+  };
 }
 
+using is_of_question = std::function<bool(const rejected_row&)>;
+
 /// What both questions have in common.
-result<explain_report> begin(const store_view& view, const named_stream& stream,
-                             const std::function<bool(const rejected_row&)>& is_of_it) {
+result<explain_report> begin(const store_view& view, const named_stream& stream) {
   explain_report report;
   report.stream = stream.name;
   report.keeps_ids = keeps_ids(stream);
@@ -82,14 +79,36 @@ result<explain_report> begin(const store_view& view, const named_stream& stream,
   RATCHET_TRY(const stream_state state, view.load(stream.id));
   report.floor = state.floor;
   report.forgotten_before = state.retention.before;
-  RATCHET_TRY(auto rejected, view.rejected(stream.id, k_all_rejected));
-  std::erase_if(rejected, [&](const rejected_row& row) { return !is_of_it(row); });
-  report.rejected = std::move(rejected);
-  RATCHET_TRY(auto audits, view.audits());
-  std::erase_if(audits,
-                [&](const audit_row& row) { return !row.stream.empty() && row.stream != stream.name; });
-  report.audits = std::move(audits);
   return report;
+}
+
+/// Looks for kept records that belong to the question, until `names` is false of one, and has the report walk
+/// through them.
+result<void> look_for_rejected(const store_view& view, const named_stream& stream, is_of_question is_of_it,
+                               const still_wanted& wanted, const is_of_question& names,
+                               explain_report& report) {
+  bool any = false;
+  RATCHET_TRY(view.each_rejected(stream.id, {}, [&](const rejected_row& row) {
+    if (!is_of_it(row)) return wanted();
+    any = true;
+    return names(row) && wanted();
+  }));
+  if (!any) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  report.rejected = [&view, id = stream.id,
+                     is_of_it = std::move(is_of_it)](const visit_row<rejected_row>& visit) {
+    return view.newest_rejected(
+        id, k_all_rejected, [&](const rejected_row& row) { return visit(is_of_it(row) ? &row : nullptr); });
+  };
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// Where nothing else is known of the aggregate: whether anything was decided about it.
+result<void> look_for_audits(const still_wanted& wanted, explain_report& report) {
+  if (report.is_known()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return report.audits([&](const audit_row* row) {
+    report.is_audited = row != nullptr && is_of_an_aggregate(*row);
+    return !report.is_audited && wanted();
+  });
 }
 
 }  // namespace
@@ -161,17 +180,23 @@ result<void> add_waiting_with(const store_view& view, const named_stream& stream
 }  // namespace
 
 result<explain_report> explain_aggregate(const store_view& view, const named_stream& stream,
-                                         const std::string& aggregate) {
-  RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
-                if (row.reason != reject_reason::malformed) return row.detail == aggregate;
-                return mentions(row.key, aggregate, false) || mentions(row.value, aggregate, false);
-              }));
+                                         const std::string& aggregate, const still_wanted& wanted) {
+  RATCHET_TRY(auto report, begin(view, stream));
   report.aggregate = aggregate;
-  keep_own_audits(report);
+  report.audits = audits_of(view, stream, {aggregate});
+  const is_of_question is_of_it = [aggregate](const rejected_row& row) {
+    if (row.reason != reject_reason::malformed) return row.detail == aggregate;
+    return mentions(row.key, aggregate, false) || mentions(row.value, aggregate, false);
+  };
+  const auto one_is_enough = [](const rejected_row&) { return false; };
+  RATCHET_TRY(look_for_rejected(view, stream, is_of_it, wanted, one_is_enough, report));
   RATCHET_TRY(const auto of, read_waiting_aggregate(view, stream.id, aggregate));
   RATCHET_TRY(auto found, explain_one(view, stream, aggregate, of, report));
   if (found.row || found.backlog) report.aggregates.push_back(std::move(found));
-  if (!of) return report;
+  if (!of) {
+    RATCHET_TRY(look_for_audits(wanted, report));
+    return report;
+  }
   RATCHET_TRY(view.waiting(stream.id, in_front_of(aggregate),
                            [&, rules = rules_of(stream)](std::string_view name, const waiting_event& event) {
                              if (name != aggregate) return name < aggregate;
@@ -180,19 +205,17 @@ result<explain_report> explain_aggregate(const store_view& view, const named_str
                              report.waiting.push_back({aggregate, event, story_of(rules, *of, event)});
                              return true;
                            }));
+  RATCHET_TRY(look_for_audits(wanted, report));
   return report;
 }
 
 result<explain_report> explain_event(const store_view& view, const named_stream& stream,
-                                     const asked_id& asked) {
+                                     const asked_id& asked, const still_wanted& wanted) {
   const event_id id = asked.stored;
   const std::string& text = asked.text;
   const bool is_opaque = !has_own_time(id_spelling::of(stream).kind);
   const bool any_case = !is_opaque;
-  RATCHET_TRY(auto report, begin(view, stream, [&](const rejected_row& row) {
-                return row.id == id || mentions(row.key, text, any_case) ||
-                       mentions(row.value, text, any_case);
-              }));
+  RATCHET_TRY(auto report, begin(view, stream));
   report.event = id;
   if (is_opaque) report.event_text = text;
   RATCHET_TRY(auto filed, view.aggregates_with(stream.id, id, k_most_aggregates + 1));
@@ -215,7 +238,18 @@ result<explain_report> explain_event(const store_view& view, const named_stream&
     report.aggregates.push_back(std::move(found));
   }
   RATCHET_TRY(add_waiting_with(view, stream, id, report));
-  keep_own_audits(report);
+  std::set<std::string> own;
+  for (const explained_aggregate& of : report.aggregates) own.insert(of.aggregate);
+  for (const explained_event& of : report.waiting) own.insert(of.aggregate);
+  const is_of_question is_of_it = [id, text, any_case](const rejected_row& row) {
+    return row.id == id || mentions(row.key, text, any_case) || mentions(row.value, text, any_case);
+  };
+  const auto note_aggregate = [&own](const rejected_row& row) {
+    if (row.reason != reject_reason::malformed && own.size() < k_most_aggregates) own.insert(row.detail);
+    return own.size() < k_most_aggregates;
+  };
+  RATCHET_TRY(look_for_rejected(view, stream, is_of_it, wanted, note_aggregate, report));
+  report.audits = audits_of(view, stream, {own.begin(), own.end()});
   return report;
 }
 

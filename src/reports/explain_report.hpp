@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,9 @@
 #include "ports/store.hpp"
 #include "ratchet/error.hpp"
 #include "reports/id_spelling.hpp"
+#include "reports/row_walk.hpp"
 #include "reports/wait_explanation.hpp"
+#include "text/byte_sink.hpp"
 
 /// `ratchet explain`: what a store knows of one aggregate, or of one event id.
 ///
@@ -37,9 +40,10 @@
 /// superseded: identity is (aggregate, id). `rejected_records` are the kept ones that name the aggregate or
 /// the id: by what was decoded of them, or, of those that cannot be decoded, by their bytes. In which
 /// partition an aggregate's events come is not stored, so that `audit` has, beside the rows about those
-/// aggregates, every row about the stream or the store as a whole. `waiting` are the aggregate's lowest
-/// waiting events, or those with the id, as `ratchet waiting list` prints them; of a backlog that is held all
-/// count as dead.
+/// aggregates, every row about the stream or the store as a whole. Of an event so many aggregates are told
+/// apart (100), and of kept records that name others the audit rows are left out. `waiting` are the
+/// aggregate's lowest waiting events, or those with the id, as `ratchet waiting list` prints them; of a
+/// backlog that is held all count as dead.
 namespace ratchet {
 
 struct explained_aggregate {
@@ -79,25 +83,27 @@ struct explain_report {
   bool more_aggregates{false};  ///< the id is filed under still others
   std::vector<explained_event> waiting;
   bool more_waiting{false};
-  std::vector<rejected_row> rejected;
-  std::vector<audit_row> audits;
-  bool is_audited{false};  ///< some of them are of `aggregate` itself
+  rejected_walk rejected;  ///< newest first; empty: there are none
+  audit_walk audits;       ///< borrows the view
+  bool is_audited{false};  ///< nothing else is known, and some of these are of `aggregate` itself
 
   [[nodiscard]] bool is_below_floor(timestamp t) const noexcept { return floor && t < *floor; }
   [[nodiscard]] bool is_known() const noexcept {
-    return !aggregates.empty() || !waiting.empty() || !rejected.empty() || is_audited;
+    return !aggregates.empty() || !waiting.empty() || rejected || is_audited;
   }
 };
 
-/// Errors: state_damaged; of the store.
+/// Where `wanted` says false, nobody wants the report any more, and it is not complete. Errors:
+/// state_damaged; of the store.
+using still_wanted = std::function<bool()>;
 [[nodiscard]] result<explain_report> explain_aggregate(const store_view&, const named_stream&,
-                                                       const std::string& aggregate);
-[[nodiscard]] result<explain_report> explain_event(const store_view&, const named_stream&, const asked_id&);
+                                                       const std::string& aggregate, const still_wanted&);
+[[nodiscard]] result<explain_report> explain_event(const store_view&, const named_stream&, const asked_id&,
+                                                   const still_wanted&);
 
-/// One line, ending in a line feed.
-[[nodiscard]] std::string explain_json(const explain_report&);
-/// For people; ends in a line feed.
-[[nodiscard]] std::string explain_text(const explain_report&);
+/// Writes it in pieces, with rows that are read meanwhile: one line of JSON, or lines for people. Errors: of
+/// the store, behind a part of the answer.
+[[nodiscard]] result<void> write_explained(const explain_report&, bool json, const byte_sink&);
 /// not_found, with what it means that nothing is known.
 [[nodiscard]] problem nothing_known(const explain_report&);
 

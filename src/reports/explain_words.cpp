@@ -177,7 +177,9 @@ void append_aggregate(std::string& out, const explain_report& report, const expl
 
 }  // namespace
 
-std::string explain_json(const explain_report& report) {
+namespace {
+
+result<void> write_json(const explain_report& report, answer_pieces& out) {
   json_writer json;
   json.begin_object().key("stream").string(report.stream).key("known").boolean(report.is_known());
   json.key("floor").time(report.floor);
@@ -209,14 +211,15 @@ std::string explain_json(const explain_report& report) {
   }
   json.end_array().key("more_waiting").boolean(report.more_waiting);
   json.key("rejected_records").begin_array();
-  for (const rejected_row& row : report.rejected) write_rejected(json, row);
-  json.end_array().key("audit");
-  write_audits(json, report.audits);
-  json.end_object();
-  return json.take() + "\n";
+  RATCHET_TRY(out.add_array<rejected_row>(json, report.rejected, write_rejected));
+  json.end_array().key("audit").begin_array();
+  RATCHET_TRY(out.add_array<audit_row>(json, report.audits, write_audit));
+  json.end_array().end_object();
+  out.add(json.take() + "\n");
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-std::string explain_text(const explain_report& report) {
+result<void> write_text(const explain_report& report, answer_pieces& pieces) {
   std::string out;
   if (report.event) {
     append_line(out, "stream " + report.stream + ", event " + shown_event(report) +
@@ -243,11 +246,21 @@ std::string explain_text(const explain_report& report) {
   if (report.more_waiting)
     append_line(
         out, "    and more: " + typed_command("waiting list", shell_word(report.stream)) + " lists them all");
-  if (!report.rejected.empty()) append_line(out, "  rejected records that are kept, newest first:");
-  for (const rejected_row& row : report.rejected) append_line(out, "    " + rejected_line(row));
-  if (!report.audits.empty()) append_line(out, "  audit rows, of it and of its stream as a whole:");
-  for (const audit_row& row : report.audits) append_line(out, "    " + audit_line(row));
-  return out;
+  pieces.add(out);
+  RATCHET_TRY(
+      pieces.add_lines<rejected_row>("  rejected records that are kept, newest first:", {}, report.rejected,
+                                     [](const rejected_row& row) { return "    " + rejected_line(row); }));
+  return pieces.add_lines<audit_row>("  audit rows, of it and of its stream as a whole:", {}, report.audits,
+                                     [](const audit_row& row) { return "    " + audit_line(row); });
+}
+
+}  // namespace
+
+result<void> write_explained(const explain_report& report, bool json, const byte_sink& sink) {
+  answer_pieces out{sink};
+  RATCHET_TRY(json ? write_json(report, out) : write_text(report, out));
+  out.end();
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 problem nothing_known(const explain_report& report) {

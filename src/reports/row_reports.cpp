@@ -99,27 +99,23 @@ std::string rejected_line(const rejected_row& row) {
   return out;
 }
 
-void write_audits(json_writer& json, const std::vector<audit_row>& audits) {
-  json.begin_array();
-  for (const audit_row& row : audits) {
-    json.begin_object();
-    json.key("step").number(row.step).key("time").time(row.time).key("kind").string(row.kind);
-    json.key("stream");
-    string_or_null(json, row.stream);
-    json.key("topic");
-    string_or_null(json, row.where ? row.where->topic : "");
-    json.key("partition");
-    row.where ? json.number(static_cast<std::int32_t>(row.where->partition)) : json.null();
-    json.key("not_handled");
-    if (row.not_handled) {
-      json.begin_object().key("from").number(row.not_handled->from);
-      json.key("to").number(row.not_handled->to).end_object();
-    } else {
-      json.null();
-    }
-    json.key("text").string(row.text).end_object();
+void write_audit(json_writer& json, const audit_row& row) {
+  json.begin_object();
+  json.key("step").number(row.step).key("time").time(row.time).key("kind").string(row.kind);
+  json.key("stream");
+  string_or_null(json, row.stream);
+  json.key("topic");
+  string_or_null(json, row.where ? row.where->topic : "");
+  json.key("partition");
+  row.where ? json.number(static_cast<std::int32_t>(row.where->partition)) : json.null();
+  json.key("not_handled");
+  if (row.not_handled) {
+    json.begin_object().key("from").number(row.not_handled->from);
+    json.key("to").number(row.not_handled->to).end_object();
+  } else {
+    json.null();
   }
-  json.end_array();
+  json.key("text").string(row.text).end_object();
 }
 
 std::string audit_line(const audit_row& row) {

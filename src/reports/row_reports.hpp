@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/stream_state.hpp"
 #include "text/json_writer.hpp"
@@ -38,8 +37,7 @@ void write_bytes(json_writer&, const std::string& name, const std::optional<std:
 void write_rejected(json_writer&, const rejected_row&);
 /// One line, without its line feed.
 [[nodiscard]] std::string rejected_line(const rejected_row&);
-/// The value of the key "audit".
-void write_audits(json_writer&, const std::vector<audit_row>&);
+void write_audit(json_writer&, const audit_row&);
 /// One line, without its line feed.
 [[nodiscard]] std::string audit_line(const audit_row&);
 

@@ -98,7 +98,8 @@ void write_fields(json_writer& json, const live_fields& fields) {
   json.end_object().end_object();
 }
 
-void write_stream(json_writer& json, const stream_report& stream, report_source source, bool lists_rejected) {
+result<void> write_stream(json_writer& json, const stream_report& stream, report_source source,
+                          answer_pieces& out) {
   json.key(stream.name).begin_object();
   write_counters(json, stream.state.counters);
   if (stream.fields) write_fields(json.key("fields"), *stream.fields);
@@ -107,12 +108,13 @@ void write_stream(json_writer& json, const stream_report& stream, report_source 
   json.key("partitions").begin_array();
   for (const partition_report& p : partitions_of(stream)) write_partition(json, p);
   json.end_array();
-  if (lists_rejected) {
+  if (stream.rejected) {
     json.key("rejected_records").begin_array();
-    for (const rejected_row& row : stream.rejected) write_rejected(json, row);
+    RATCHET_TRY(out.add_array<rejected_row>(json, stream.rejected, write_rejected));
     json.end_array();
   }
   json.end_object();
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 void write_store(json_writer& json, const status_report& report) {
@@ -144,7 +146,7 @@ void write_store(json_writer& json, const status_report& report) {
 
 }  // namespace
 
-std::string status_json(const status_report& report) {
+result<void> write_status_json(const status_report& report, answer_pieces& out) {
   json_writer json;
   json.begin_object();
   if (report.source != report_source::run) {
@@ -160,12 +162,62 @@ std::string status_json(const status_report& report) {
   if (report.replica) write_slot(json.key("slot"), *report.replica);
   json.key("streams").begin_object();
   for (const stream_report& stream : report.streams) {
-    write_stream(json, stream, report.source, report.lists_rejected);
+    RATCHET_TRY(write_stream(json, stream, report.source, out));
   }
   json.end_object();
-  if (report.audits) write_audits(json.key("audit"), *report.audits);
+  if (report.audits) {
+    audits_listed listed;
+    json.key("audit").begin_array();
+    RATCHET_TRY(out.add_array<audit_row>(json, limited_audits(report, listed), write_audit));
+    json.end_array();
+  }
   json.end_object();
-  return json.take() + "\n";
+  out.add(json.take() + "\n");
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+audit_walk limited_audits(const status_report& report, audits_listed& listed) {
+  return [&report, &listed](const visit_row<audit_row>& visit) {
+    return report.audits([&](const audit_row* row) {
+      if (row == nullptr) return visit(row);
+      if (report.audit_limit && listed.shown >= *report.audit_limit && row->step != listed.last_step) {
+        listed.more = true;
+        return false;
+      }
+      ++listed.shown;
+      listed.last_step = row->step;
+      return visit(row);
+    });
+  };
+}
+
+result<void> write_status(const status_report& report, bool json, const byte_sink& sink) {
+  answer_pieces out{sink};
+  RATCHET_TRY(json ? write_status_json(report, out) : write_status_text(report, out));
+  out.end();
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+namespace {
+
+std::string whole(const status_report& report, bool json) {
+  std::string text;
+  const auto written = write_status(report, json, [&text](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  if (!written) text += written.error().message() + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string status_json(const status_report& report) {
+  return whole(report, true);
+}
+
+std::string status_text(const status_report& report) {
+  return whole(report, false);
 }
 
 }  // namespace ratchet

@@ -10,8 +10,10 @@
 #include "ports/replica.hpp"
 #include "ports/store.hpp"
 #include "ratchet/types.hpp"
+#include "reports/row_walk.hpp"
 #include "reports/wait_explanation.hpp"
 #include "telemetry/instance_status.hpp"
+#include "text/byte_sink.hpp"
 
 /// The status of a store, of a running instance, or of one run, as people and programs read it.
 ///
@@ -53,8 +55,8 @@ namespace ratchet {
 struct stream_report {
   std::string name;
   stream_state state;
-  live_partitions live;  ///< empty without Kafka
-  std::vector<rejected_row> rejected;
+  live_partitions live;                    ///< empty without Kafka
+  rejected_walk rejected;                  ///< newest first; empty: they are not listed
   std::optional<gap_report> oldest_gap{};  ///< not looked up for a run's own report
   std::optional<live_fields> fields{};     ///< none: no event was read yet, or nobody runs
 };
@@ -74,8 +76,9 @@ struct status_report {
   status_snapshot live;  ///< of an instance; its `streams` are not looked at: they are in each stream_report
   std::optional<replica_at_rest> replica{};  ///< of a directory that follows a replicated log
   std::vector<stream_report> streams;
-  bool lists_rejected{false};
-  std::optional<std::vector<audit_row>> audits;
+  audit_walk audits;  ///< empty: they are not listed
+  /// So many audit rows at most, and the others of the last one's step.
+  std::optional<std::uint64_t> audit_limit{};
 };
 
 /// What one run did to a stream: its counters less those before it, and where it ended. What waits is as it
@@ -83,7 +86,10 @@ struct status_report {
 [[nodiscard]] stream_report report_of_run(std::string name, const stream_state& before, stream_state after,
                                           live_partitions live = {});
 
-/// One line of JSON, ending in a line feed.
+/// Writes it in pieces, with rows that are read meanwhile: one line of JSON, or lines for people, which end
+/// in how to go on where the limit left audit rows out. Errors: of the walks, behind a part of the answer.
+[[nodiscard]] result<void> write_status(const status_report&, bool json, const byte_sink&);
+/// One line of JSON, ending in a line feed; of a report whose walks are few rows, or none.
 [[nodiscard]] std::string status_json(const status_report&);
 /// For people; ends in a line feed.
 [[nodiscard]] std::string status_text(const status_report&);

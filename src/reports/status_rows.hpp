@@ -23,4 +23,16 @@ struct partition_report {
 /// The partitions that the state or the running instance knows, in order. Plain files have none.
 [[nodiscard]] std::vector<partition_report> partitions_of(const stream_report&);
 
+/// Of an audit list that is cut at a limit.
+struct audits_listed {
+  std::uint64_t shown{0};
+  std::uint64_t last_step{0};
+  bool more{false};
+};
+/// The report's walk up to its limit.
+[[nodiscard]] audit_walk limited_audits(const status_report&, audits_listed&);
+
+result<void> write_status_json(const status_report&, answer_pieces&);
+result<void> write_status_text(const status_report&, answer_pieces&);
+
 }  // namespace ratchet

@@ -55,12 +55,12 @@ void count_line(std::string& out, std::string_view name, std::uint64_t value, co
 }
 
 /// Most likely the config does not fit, which the numbers alone do not shout.
-void append_if_all_rejected(std::string& out, const stream_report& stream, bool lists_rejected) {
+void append_if_all_rejected(std::string& out, const stream_report& stream) {
   const counters& c = stream.state.counters;
   if (c.consumed == 0 || c.rejected() != c.consumed) return;
   append_line(out,
               "  every event was rejected, so that there is no state: most likely the config does not fit" +
-                  (lists_rejected ? std::string{} : "; see " + typed_command("status", "--rejected")));
+                  (stream.rejected ? std::string{} : "; see " + typed_command("status", "--rejected")));
 }
 
 void append_counters(std::string& out, const counters& c) {
@@ -188,11 +188,6 @@ void append_partitions(std::string& out, const std::vector<partition_report>& pa
   for (const std::string& one : to_do) append_line(out, "  -> " + one);
 }
 
-void append_rejected(std::string& out, const std::vector<rejected_row>& rows) {
-  append_line(out, rows.empty() ? "  no rejected records are kept" : "  rejected records, newest first:");
-  for (const rejected_row& row : rows) append_line(out, "    " + rejected_line(row));
-}
-
 void append_copy(std::string& out, const store_identity& store) {
   if (!store.copy) return;
   append_line(out, "a checkpoint of the store " + store.uuid + ", of its step " +
@@ -234,7 +229,7 @@ void append_outboxes(std::string& out, const status_report& report) {
 
 }  // namespace
 
-std::string status_text(const status_report& report) {
+result<void> write_status_text(const status_report& report, answer_pieces& pieces) {
   std::string out;
   append_head(out, report);
   if (report.store) append_copy(out, *report.store);
@@ -244,7 +239,7 @@ std::string status_text(const status_report& report) {
     append_line(out, "stream " + stream.name +
                          (stream.state.floor ? ", window floor " + to_rfc3339(*stream.state.floor) : ""));
     append_counters(out, stream.state.counters);
-    append_if_all_rejected(out, stream, report.lists_rejected);
+    append_if_all_rejected(out, stream);
     append_leaps(out, stream.state);
     if (stream.fields && !stream.fields->unlikely_times.empty()) {
       append_line(out, "  " + stream.fields->unlikely_times);
@@ -254,15 +249,25 @@ std::string status_text(const status_report& report) {
     append_fields(out, stream.fields);
     append_gap(out, stream);
     append_partitions(out, partitions_of(stream));
-    if (report.lists_rejected) append_rejected(out, stream.rejected);
+    if (!stream.rejected) continue;
+    pieces.add(out);
+    out.clear();
+    RATCHET_TRY(pieces.add_lines<rejected_row>(
+        "  rejected records, newest first:", "  no rejected records are kept", stream.rejected,
+        [](const rejected_row& row) { return "    " + rejected_line(row); }));
   }
   const bool may_look = report.source != report_source::instance || report.store;
   if (report.streams.empty() && may_look) append_line(out, "no streams");
   append_outboxes(out, report);
-  if (!report.audits) return out;
-  append_line(out, report.audits->empty() ? "no audit rows" : "audit:");
-  for (const audit_row& row : *report.audits) append_line(out, "  " + audit_line(row));
-  return out;
+  pieces.add(out);
+  if (!report.audits) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  audits_listed listed;
+  RATCHET_TRY(pieces.add_lines<audit_row>("audit:", "no audit rows", limited_audits(report, listed),
+                                          [](const audit_row& row) { return "  " + audit_line(row); }));
+  if (listed.more)
+    pieces.add_line("more are kept: go on with " +
+                    typed_command("status", "--audit --after " + std::to_string(listed.last_step)));
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 }  // namespace ratchet

@@ -74,11 +74,13 @@ class memory_view final : public store_view {
     return out;
   }
 
-  [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id id, std::size_t limit) const override {
-    std::vector<rejected_row> out;
+  [[nodiscard]] result<void> newest_rejected(
+      stream_id id, std::size_t limit, const std::function<bool(const rejected_row&)>& visit) const override {
     const auto& stream = stream_of(all_, id);
-    for (const auto& position : stream.kept.newest(limit)) out.push_back(stream.rejected.at(position));
-    return out;
+    for (const auto& position : stream.kept.newest(limit)) {
+      if (!visit(stream.rejected.at(position))) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
   [[nodiscard]] result<void> each_rejected(
@@ -91,7 +93,13 @@ class memory_view final : public store_view {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  [[nodiscard]] result<std::vector<audit_row>> audits() const override { return all_.audits; }
+  [[nodiscard]] result<void> each_audit(std::uint64_t after,
+                                        const std::function<bool(const audit_row&)>& visit) const override {
+    for (const audit_row& row : all_.audits) {
+      if (row.step > after && !visit(row)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
 
   [[nodiscard]] result<void> waiting(
       stream_slot id, const std::optional<waiting_place>& after,

@@ -19,6 +19,7 @@
 
 #include "store/rocks_store.hpp"
 #include "store_waiting_steps.hpp"
+#include "support/all_rows.hpp"
 
 /// Made-up steps, and a plain oracle of what each leaves in a store. Shared by the tests that crash stores.
 namespace ratchet::store_steps {
@@ -156,9 +157,9 @@ inline result<std::string> text_of(const store_view& view, stream_id stream) {
   RATCHET_TRY(const auto oldest, view.oldest_gap(stream));
   print_oldest_gap(out, oldest);
   print_state(out, state);
-  RATCHET_TRY(const auto rejected, view.rejected(stream, 1000));
+  RATCHET_TRY(const auto rejected, support::newest_rejected(view, stream, 1000));
   for (const rejected_row& r : rejected) out << "rejected " << r.detail << '\n';
-  RATCHET_TRY(const auto audits, view.audits());
+  RATCHET_TRY(const auto audits, support::all_audits(view));
   for (const audit_row& a : audits) out << "audit " << a.text << '\n';
   return out.str();
 }

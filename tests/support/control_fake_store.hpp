@@ -33,6 +33,9 @@ struct fake_content {
   store_identity identity{"11111111-1111-4111-8111-111111111111", "group-1", "", 0, {}};
   std::error_code scan_fails_with;  ///< after the first row
   std::uint64_t endless_rows{0};    ///< rows of stream 0 that scan makes up
+  std::uint64_t endless_audits{0};  ///< audit rows of the whole store that each_audit makes up
+  std::string endless_kind{"made_up"};
+  mutable std::uint64_t rows_read{0};  ///< rejected ones and audit rows that were handed out
 };
 
 class fake_view final : public store_view {
@@ -90,12 +93,31 @@ class fake_view final : public store_view {
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
-  result<std::vector<rejected_row>> rejected(stream_id id, std::size_t limit) const override {
-    auto rows = at(id).rejected;
-    if (rows.size() > limit) rows.resize(limit);
-    return rows;
+  result<void> newest_rejected(stream_id id, std::size_t limit,
+                               const std::function<bool(const rejected_row&)>& visit) const override {
+    for (const rejected_row& row : at(id).rejected) {
+      if (limit-- == 0) break;
+      ++content_.rows_read;
+      if (!visit(row)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
-  result<std::vector<audit_row>> audits() const override { return content_.audits; }
+  result<void> each_audit(std::uint64_t after,
+                          const std::function<bool(const audit_row&)>& visit) const override {
+    for (const audit_row& row : content_.audits) {
+      if (row.step <= after) continue;
+      ++content_.rows_read;
+      if (!visit(row)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    }
+    audit_row made_up{
+        .step = 0, .time = {}, .kind = content_.endless_kind, .stream = "", .text = std::string(200, 'x')};
+    for (std::uint64_t i = 0; i < content_.endless_audits; ++i) {
+      made_up.step = 1'000 + i;
+      ++content_.rows_read;
+      if (!visit(made_up)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  }
   result<void> waiting(
       stream_slot in, const std::optional<waiting_place>& after,
       const std::function<bool(std::string_view, const waiting_event&)>& visit) const override {

@@ -16,6 +16,7 @@
 #include "consumer/consumer_session.hpp"
 #include "core/output.hpp"
 #include "streams/partition_task.hpp"
+#include "support/all_rows.hpp"
 #include "support/fake_disk_space.hpp"
 #include "support/fake_source.hpp"
 #include "support/topic_partitions.hpp"
@@ -44,7 +45,9 @@ class watched_store final : public store {
     return known == durable_.end() ? std::nullopt : std::optional{known->second};
   }
   [[nodiscard]] memory_store& under() noexcept { return under_; }
-  [[nodiscard]] std::vector<audit_row> audits() const { return under_.view().value()->audits().value(); }
+  [[nodiscard]] std::vector<audit_row> audits() const {
+    return support::all_audits(*under_.view().value()).value();
+  }
   [[nodiscard]] std::string snapshot_of(const std::string& stream, const std::string& aggregate) const {
     const auto row = under_.view().value()->get(id_of(stream), aggregate);
     return row ? row.value().snapshot.str() : "nothing";

@@ -2,6 +2,7 @@
 #include "store/open/rocks_view.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/retention.hpp"
 #include "store/engine/catalog.hpp"
@@ -152,21 +153,29 @@ result<std::vector<filed_id_of>> rocks_view::aggregates_with(stream_slot in, eve
   return out;
 }
 
-result<std::vector<rejected_row>> rocks_view::rejected(stream_id stream, std::size_t limit) const {
-  std::vector<std::pair<rejected_place, rejected_row>> rows;
+result<void> rocks_view::newest_rejected(stream_id stream, std::size_t limit,
+                                         const std::function<bool(const rejected_row&)>& visit) const {
+  // They lie in the order of position. A row may be large, so that of all but one at a time the place and the
+  // key are all that is kept.
+  std::vector<std::pair<rejected_place, std::string>> all;
   RATCHET_TRY(db_->for_each(options_, family::standard, layout::prefix_of(layout::kind::rejected, stream),
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
-                              RATCHET_TRY(auto decoded, layout::decode_rejected(parsed, value));
-                              rows.push_back(std::move(decoded));
+                              RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, value));
+                              all.emplace_back(decoded.first, key);
                               return true;
                             }));
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (rows.size() > limit) rows.resize(limit);
-  std::vector<rejected_row> out;
-  out.reserve(rows.size());
-  for (auto& [place, row] : rows) out.push_back(std::move(row));
-  return out;
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
+  std::partial_sort(all.begin(), end, all.end(),
+                    [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto at = all.begin(); at != end; ++at) {
+    RATCHET_TRY(const auto value, db_->get(options_, family::standard, at->second));
+    if (!value) return make_error_code(errc::state_damaged);
+    RATCHET_TRY(const auto parsed, layout::parse_rejected_key(at->second));
+    RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, *value));
+    if (!visit(decoded.second)) break;
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 result<void> rocks_view::each_rejected(stream_id stream, const std::optional<kept_rejected::position>& after,
@@ -186,16 +195,17 @@ result<void> rocks_view::each_rejected(stream_id stream, const std::optional<kep
       from);
 }
 
-result<std::vector<audit_row>> rocks_view::audits() const {
-  std::vector<audit_row> out;
-  RATCHET_TRY(db_->for_each(options_, family::standard, layout::prefix_of(layout::kind::audit),
-                            [&](std::string_view key, std::string_view value) -> result<bool> {
-                              RATCHET_TRY(const auto place, layout::parse_audit_key(key));
-                              RATCHET_TRY(audit_row row, layout::decode_audit(place, value));
-                              out.push_back(std::move(row));
-                              return true;
-                            }));
-  return out;
+result<void> rocks_view::each_audit(std::uint64_t after,
+                                    const std::function<bool(const audit_row&)>& visit) const {
+  if (after == std::numeric_limits<std::uint64_t>::max()) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return db_->for_each(
+      options_, family::standard, layout::prefix_of(layout::kind::audit),
+      [&](std::string_view key, std::string_view value) -> result<bool> {
+        RATCHET_TRY(const auto place, layout::parse_audit_key(key));
+        RATCHET_TRY(const audit_row row, layout::decode_audit(place, value));
+        return visit(row);
+      },
+      layout::audit_key(after + 1, 0));
 }
 
 result<void> rocks_view::waiting(

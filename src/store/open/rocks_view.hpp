@@ -32,11 +32,13 @@ class rocks_view final : public store_view {
   [[nodiscard]] result<void> scan_ids(stream_slot, const id_visit& visit) const override;
   [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_slot, event_id,
                                                                  std::size_t limit) const override;
-  [[nodiscard]] result<std::vector<rejected_row>> rejected(stream_id, std::size_t limit) const override;
+  [[nodiscard]] result<void> newest_rejected(
+      stream_id, std::size_t limit, const std::function<bool(const rejected_row&)>& visit) const override;
   [[nodiscard]] result<void> each_rejected(
       stream_id, const std::optional<kept_rejected::position>& after,
       const std::function<bool(const rejected_row&)>& visit) const override;
-  [[nodiscard]] result<std::vector<audit_row>> audits() const override;
+  [[nodiscard]] result<void> each_audit(std::uint64_t after,
+                                        const std::function<bool(const audit_row&)>& visit) const override;
   [[nodiscard]] result<void> waiting(
       stream_slot, const std::optional<waiting_place>& after,
       const std::function<bool(std::string_view aggregate, const waiting_event&)>& visit) const override;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/all_rows.hpp"
 #include "unit/app/apply_world.hpp"
 
 namespace ratchet {
@@ -356,14 +357,14 @@ TEST_F(apply_command, notes_that_a_table_which_is_added_begins_empty) {
   reopen();
   settings_.streams[0].tables.push_back({"more", key_encoding::bytes});
   expect_applied({file("none", "")});
-  const auto audits = opened().state().view().value()->audits().value();
+  const auto audits = support::all_audits(*opened().state().view().value()).value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "table_added");
   EXPECT_EQ(audits[0].stream, "payments");
   EXPECT_EQ(audits[0].text, "the table `more` begins empty: events that were handled before are not in it");
   EXPECT_EQ(opened().state().durable_step(), opened().state().last_step());
   reopen();
-  EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
+  EXPECT_EQ(support::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
 }
 
 TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
@@ -371,7 +372,7 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
   reopen();
   settings_.streams[0].order = order::strict;
   expect_applied({file("none", "")});
-  const auto audits = opened().state().view().value()->audits().value();
+  const auto audits = support::all_audits(*opened().state().view().value()).value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "stream_started_over");
   EXPECT_EQ(audits[0].stream, "payments");
@@ -379,7 +380,7 @@ TEST_F(apply_command, notes_that_a_stream_starts_over_where_it_holds_nothing) {
             "the settings changed before anything was applied: offsets and counters start over, after 1 "
             "record, 1 of them rejected");
   reopen();
-  EXPECT_EQ(opened().state().view().value()->audits().value().size(), 1U) << "once";
+  EXPECT_EQ(support::all_audits(*opened().state().view().value()).value().size(), 1U) << "once";
 }
 
 TEST_F(apply_command, refuses_to_leave_a_stream_or_its_topic_behind) {
@@ -407,7 +408,7 @@ TEST_F(apply_command, leaves_a_topic_that_it_does_not_name_out_of_the_floor) {
   expect_applied({file("none", "")}, true);
   EXPECT_TRUE(state().partitions.at({"u", partition_id{0}}).idle);
   EXPECT_FALSE(state().partitions.at({"t", partition_id{0}}).idle);
-  EXPECT_EQ(opened().state().view().value()->audits().value().at(0).kind, "topic_left");
+  EXPECT_EQ(support::all_audits(*opened().state().view().value()).value().at(0).kind, "topic_left");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "app/apply_files.hpp"
 #include "app/engine.hpp"
+#include "support/all_rows.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace ratchet {
@@ -100,7 +101,7 @@ class apply_command : public ::testing::Test {
   }
   std::vector<rejected_row> rejected() {
     const auto view = opened().state().view();
-    return view.value()->rejected(opened().streams()[0]->id, 100).value();
+    return support::newest_rejected(*view.value(), opened().streams()[0]->id, 100).value();
   }
 
   config settings_;

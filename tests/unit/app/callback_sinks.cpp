@@ -11,6 +11,7 @@
 
 #include "app/sink_outlets.hpp"
 #include "sinks/callback_publisher.hpp"
+#include "support/all_rows.hpp"
 #include "support/fake_publisher.hpp"
 #include "support/session_world.hpp"
 
@@ -314,7 +315,7 @@ TEST(sinks_of_a_config, that_discard_lose_what_waits_and_leave_an_audit_row) {
   EXPECT_FALSE(discard_lanes(c, store, timestamp{}, silent_log()));
   EXPECT_EQ(store.outboxes().of("audit"), (outbox_state{2, 2, 0}));
   EXPECT_EQ(store.durable_step(), 2U);
-  const auto audits = store.view().value()->audits().value();
+  const auto audits = support::all_audits(*store.view().value()).value();
   ASSERT_EQ(audits.size(), 1U);
   EXPECT_EQ(audits[0].kind, "sink_discarded");
   EXPECT_EQ(audits[0].step, 2U);

@@ -15,6 +15,7 @@
 #include "app/engine.hpp"
 #include "ratchet/ratchet.hpp"
 #include "store/open/checkpoint.hpp"
+#include "support/all_rows.hpp"
 #include "support/fake_source.hpp"
 #include "support/lent_source.hpp"
 #include "support/temporary_directory.hpp"
@@ -100,7 +101,7 @@ class questions : public ::testing::Test {
   }
   [[nodiscard]] std::uint64_t consumed() { return engine_->tasks()[0]->state.counters.consumed; }
   [[nodiscard]] bool has_audit(const std::string& kind, const std::string& part = {}) {
-    const auto rows = engine_->state().view().value()->audits().value();
+    const auto rows = support::all_audits(*engine_->state().view().value()).value();
     return std::any_of(rows.begin(), rows.end(), [&](const audit_row& row) {
       return row.kind == kind && row.text.find(part) != std::string::npos;
     });

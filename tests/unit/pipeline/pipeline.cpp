@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/stop_messages.hpp"
+#include "support/all_rows.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {
@@ -61,7 +62,7 @@ class pipeline_of_one : public ::testing::Test {
     ASSERT_TRUE(p.handle(input_));
   }
   std::vector<rejected_row> rejected() {
-    return store_.under().view().value()->rejected(streams_[0]->id, 100).value();
+    return support::newest_rejected(*store_.under().view().value(), streams_[0]->id, 100).value();
   }
 
   config settings_;

@@ -10,6 +10,7 @@
 #include "outbox/published_rows.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/stop_messages.hpp"
+#include "support/all_rows.hpp"
 #include "support/session_world.hpp"
 
 namespace ratchet::testing {
@@ -70,7 +71,7 @@ class several_events : public ::testing::Test {
   [[nodiscard]] const partition_state& partition() { return tasks_[0]->state.partitions.at(k_p0); }
   [[nodiscard]] std::string snapshot(const std::string& of) { return store_->snapshot_of("payments", of); }
   std::vector<rejected_row> rejected() {
-    return store_->under().view().value()->rejected(streams_[0]->id, 100).value();
+    return support::newest_rejected(*store_->under().view().value(), streams_[0]->id, 100).value();
   }
 
   config settings_;

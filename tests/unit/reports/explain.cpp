@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -222,6 +223,42 @@ TEST_F(explain, what_cannot_be_an_id_and_a_stream_that_is_not_there_are_usage_er
   read_request nowhere = ask_for("p1");
   nowhere.stream = "none";
   EXPECT_EQ(exit_code(ask(nowhere).failed->code), 64);
+}
+
+/// Audit rows are kept for ever.
+TEST_F(explain, reads_audit_rows_while_they_are_wanted_and_holds_one_piece_of_them) {
+  content_.endless_audits = 1'000'000;
+  for (const bool json : {true, false}) {
+    for (const char* kind : {"made_up", "gap_skipped"}) {
+      content_.endless_kind = kind;
+      for (const read_request& request : {ask_for("p1", {}, json), ask_for({}, to_text(k_inside), json),
+                                          ask_for("nothing is known of it", {}, json)}) {
+        const fake_view view{content_, 9};
+        const std::vector<std::string> streams{"payments"};
+        content_.rows_read = 0;
+        std::size_t asked = 0;
+        std::size_t largest = 0;
+        (void)answer_request({view, streams, nullptr}, request, [&](std::string_view piece) {
+          largest = std::max(largest, piece.size());
+          return ++asked < 500;
+        });
+        EXPECT_LT(largest, std::size_t{80} << 10U);
+        EXPECT_LE(asked, 1'000U) << "of a long run that is not of it, nobody would hear";
+        // Of rows that belong to it each piece has a few hundred.
+        EXPECT_LT(content_.rows_read, kind == std::string{"made_up"} ? 200'000U : 2'000U);
+      }
+    }
+  }
+}
+
+TEST_F(explain, an_event_has_the_audit_rows_of_aggregates_that_only_a_rejected_record_names) {
+  content_.streams[0].rejected.push_back(rejected(reject_reason::conflict, "p7", "{}"));
+  content_.streams[0].rejected.back().id = k_inside;
+  content_.streams[0].rejected.back().offset = 18;
+  content_.audits.push_back({9, k_floor, "gap_skipped", "payments", "aggregate `p7`: number 5"});
+  const answered found = ask(ask_for({}, to_text(k_inside)));
+  expect_in("aggregate `p7`: number 5", found.text);
+  EXPECT_EQ(found.text.find("aggregate `p10`: number 5"), std::string::npos);
 }
 
 TEST_F(explain, is_asked_in_words_that_are_read_back) {

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/requests.hpp"
@@ -70,6 +72,16 @@ status_report report_with(stream_report stream, report_source source = report_so
   report.source = source;
   report.streams.push_back(std::move(stream));
   return report;
+}
+
+template <class Row>
+row_walk<Row> walk_through(std::vector<Row> rows) {
+  return [rows = std::move(rows)](const visit_row<Row>& visit) -> result<void> {
+    for (const Row& row : rows) {
+      if (!visit(&row)) break;
+    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
+  };
 }
 
 void expect_json(const std::string& line) {
@@ -182,13 +194,13 @@ TEST(status_json, leaves_out_the_partition_that_plain_files_stand_for) {
 
 TEST(status_json, lists_rejected_records_with_reason_place_and_bytes) {
   status_report report = report_with(some_stream());
-  report.lists_rejected = true;
-  report.streams[0].rejected = {some_rejected("{\"a\":\n"), some_rejected("\xFF\x01"),
-                                some_rejected(std::nullopt)};
-  report.streams[0].rejected[2].where = {};
-  report.streams[0].rejected[2].offset = -1;
-  report.streams[0].rejected[2].pointer.clear();
-  report.streams[0].rejected[2].truncated = true;
+  std::vector<rejected_row> rows{some_rejected("{\"a\":\n"), some_rejected("\xFF\x01"),
+                                 some_rejected(std::nullopt)};
+  rows[2].where = {};
+  rows[2].offset = -1;
+  rows[2].pointer.clear();
+  rows[2].truncated = true;
+  report.streams[0].rejected = walk_through(rows);
   const std::string json = status_json(report);
   expect_json(json);
   EXPECT_NE(
@@ -208,9 +220,9 @@ TEST(status_json, lists_rejected_records_with_reason_place_and_bytes) {
 
 TEST(status_json, lists_audit_rows) {
   status_report report = report_with(some_stream());
-  report.audits = std::vector<audit_row>{{7, k_noon, "offsets_skipped", "payments", "t/3 5 to 9",
-                                          topic_partition{"t", partition_id{3}}, offset_range{5, 9}},
-                                         {8, k_noon, "resumed", "", "at 9"}};
+  report.audits = walk_through<audit_row>({{7, k_noon, "offsets_skipped", "payments", "t/3 5 to 9",
+                                            topic_partition{"t", partition_id{3}}, offset_range{5, 9}},
+                                           {8, k_noon, "resumed", "", "at 9"}});
   const std::string json = status_json(report);
   expect_json(json);
   EXPECT_NE(json.find(R"("audit":[{"step":7,"time":"2026-01-01T12:00:00.000Z","kind":"offsets_skipped",)"
@@ -228,13 +240,12 @@ TEST(status_json, lists_audit_rows) {
 
 TEST(status_json, names_the_aggregate_of_a_record_that_was_decoded_and_no_place_in_its_bytes) {
   status_report report = report_with(some_stream());
-  report.lists_rejected = true;
   rejected_row row = some_rejected("{}");
   row.reason = reject_reason::conflict;
   row.detail = "p1";
   row.pointer.clear();
   row.byte_offset = 0;
-  report.streams[0].rejected = {row};
+  report.streams[0].rejected = walk_through<rejected_row>({row});
   EXPECT_NE(status_json(report).find(
                 R"("reason":"conflict","detail":null,"aggregate":"p1","pointer":null,"byte_offset":null,)"),
             std::string::npos)
@@ -355,8 +366,8 @@ TEST(status_text, says_where_times_are_of_another_unit) {
 
 TEST(status_text, lists_rejected_records_on_one_line_each_and_cuts_long_ones) {
   status_report report = report_with(some_stream());
-  report.lists_rejected = true;
-  report.streams[0].rejected = {some_rejected("a\nb"), some_rejected(std::string(1000, 'x'))};
+  report.streams[0].rejected =
+      walk_through<rejected_row>({some_rejected("a\nb"), some_rejected(std::string(1000, 'x'))});
   const std::string text = status_text(report);
   EXPECT_NE(
       text.find("    t/1@17  malformed missing_field at /payment/id, byte 12  key \"k\"  value \"a\\nb\"\n"),
@@ -458,6 +469,73 @@ TEST(reading, status_lists_as_many_rejected_records_as_asked) {
   const std::string json = answer(content, request);
   EXPECT_NE(json.find("\"v1\""), std::string::npos);
   EXPECT_EQ(json.find("\"v2\""), std::string::npos);
+}
+
+/// How an asker that takes so many pieces, and no more, is answered.
+struct asked_for_pieces {
+  std::size_t pieces{0};
+  std::size_t largest{0};
+};
+asked_for_pieces ask_for(std::size_t pieces, const fake_content& content, const read_request& request) {
+  const fake_view view{content, 1};
+  asked_for_pieces seen;
+  EXPECT_TRUE(answer_request({view, {}, nullptr}, request, [&](std::string_view piece) {
+    seen.largest = std::max(seen.largest, piece.size());
+    if (!piece.empty()) ++seen.pieces;
+    return seen.pieces < pieces;
+  }));
+  return seen;
+}
+
+TEST(reading, status_reads_rows_while_they_are_wanted_and_holds_one_piece_of_them) {
+  constexpr std::size_t k_most_piece = std::size_t{80} << 10U;
+  for (const bool json : {true, false}) {
+    auto content = some_content();
+    content.endless_audits = 1'000'000;
+    read_request request = request_of(read_request::kind_of::status, "", json);
+    request.audit = true;
+    const asked_for_pieces of_audits = ask_for(3, content, request);
+    EXPECT_EQ(of_audits.pieces, 3U);
+    EXPECT_LT(of_audits.largest, k_most_piece);
+    EXPECT_LT(content.rows_read, 1'000U);
+    content.rows_read = 0;
+    request.audit = false;
+    request.rejected = 1'000;
+    content.streams[0].rejected.assign(1'000, some_rejected(std::string(json ? 10'000 : 10, 'x')));
+    const std::size_t pieces = json ? 3 : 1;
+    EXPECT_EQ(ask_for(pieces, content, request).pieces, pieces);
+    EXPECT_LT(content.rows_read, json ? 25U : 1'000U);
+  }
+}
+
+TEST(reading, status_pages_through_audit_rows_by_their_steps) {
+  auto content = some_content();
+  for (const std::uint64_t step : {3U, 5U, 5U, 5U, 8U})
+    content.audits.push_back({step, k_noon, "kind", "s", "row " + std::to_string(content.audits.size())});
+  read_request request = request_of(read_request::kind_of::status, "", false);
+  request.audit = true;
+  const std::string all = answer(content, request);
+  EXPECT_THAT(all, HasSubstr("row 4\n"));
+  EXPECT_THAT(all, Not(HasSubstr("more are kept")));
+  request.audit_limit = 2;
+  const std::string first = answer(content, request);
+  EXPECT_THAT(first, HasSubstr("row 3\nmore are kept: go on with `ratchet status --audit --after 5`\n"))
+      << "with the rest of its step";
+  EXPECT_THAT(first, Not(HasSubstr("row 4")));
+  request.audit_after = 5;
+  const std::string second = answer(content, request);
+  EXPECT_THAT(second, HasSubstr("audit:\n  2026-01-01T12:00:00.000Z  step 8  kind  s  row 4\n"));
+  EXPECT_THAT(second, Not(HasSubstr("more are kept")));
+  request.json = true;
+  const std::string json = answer(content, request);
+  expect_json(json);
+  EXPECT_THAT(json, HasSubstr(R"("audit":[{"step":8,)"));
+  request.audit_after = 8;
+  EXPECT_THAT(answer(content, request), HasSubstr(R"("audit":[]})"));
+  request.stream.clear();  // a status is of all of them
+  const auto read_back = parse_words(to_words(request));
+  ASSERT_TRUE(read_back);
+  EXPECT_EQ(read_back.value(), request);
 }
 
 TEST(instance_status, says_once_what_to_do_about_partitions_that_stopped_for_one_cause) {

@@ -6,6 +6,7 @@
 
 #include "store/files/synced_file.hpp"
 #include "store/layout/layout.hpp"
+#include "support/all_rows.hpp"
 #include "support/store_support.hpp"
 #include "unit/store/faults.hpp"
 
@@ -84,7 +85,7 @@ TEST_P(a_failed_write, stops_the_store_and_reopening_reads_that_it_is_there_afte
   s.reset();
   s = open();
   EXPECT_EQ(s->last_step(), 2U);
-  EXPECT_EQ(must(must(s->view())->audits()).size(), 1U);
+  EXPECT_EQ(must(support::all_audits(*must(s->view()))).size(), 1U);
 }
 
 TEST_P(a_failed_write, that_was_a_sync_is_never_tried_again) {
@@ -237,9 +238,10 @@ TEST_F(rejected_records, are_listed_newest_first_and_a_position_is_kept_once) {
   reject({5, 9});
   reject({7, 5});
   std::vector<std::int64_t> seen;
-  for (const rejected_row& r : must(must(s->view())->rejected(stream, 10))) seen.push_back(r.offset);
+  for (const rejected_row& r : must(support::newest_rejected(*must(s->view()), stream, 10)))
+    seen.push_back(r.offset);
   EXPECT_EQ(seen, (std::vector<std::int64_t>{5, 7, 9}));
-  EXPECT_EQ(must(must(s->view())->rejected(stream, 1)).size(), 1U);
+  EXPECT_EQ(must(support::newest_rejected(*must(s->view()), stream, 1)).size(), 1U);
 }
 
 TEST_F(rejected_records, that_are_rejected_again_take_no_second_place_of_the_thousand) {
@@ -258,7 +260,7 @@ TEST_F(rejected_records, that_are_rejected_again_take_no_second_place_of_the_tho
   reject(0, 1);
   reject(0, 1);
   reject(1, 1000);
-  const auto kept = must(must(s->view())->rejected(stream, 2000));
+  const auto kept = must(support::newest_rejected(*must(s->view()), stream, 2000));
   ASSERT_EQ(kept.size(), 1000U);
   EXPECT_EQ(kept.back().offset, 0);
   EXPECT_EQ(kept.back().step, 2U);
@@ -280,11 +282,11 @@ TEST_F(rejected_records, are_kept_up_to_the_newest_thousand_over_a_restart_too) 
     auto s = open();
     stream = s->id_of("payments");
     reject(*s, 0, 1500);
-    EXPECT_EQ(must(must(s->view())->rejected(stream, 5000)).size(), 1000U);
+    EXPECT_EQ(must(support::newest_rejected(*must(s->view()), stream, 5000)).size(), 1000U);
   }
   auto s = open();
   reject(*s, 1500, 10);
-  const auto rows = must(must(s->view())->rejected(stream, 5000));
+  const auto rows = must(support::newest_rejected(*must(s->view()), stream, 5000));
   ASSERT_EQ(rows.size(), 1000U);
   EXPECT_EQ(rows.front().offset, 1509);
   EXPECT_EQ(rows.back().offset, 510);

@@ -10,6 +10,7 @@
 #include "store/layout/layout.hpp"
 #include "store/open/read_only.hpp"
 #include "store/open/verify.hpp"
+#include "support/all_rows.hpp"
 #include "support/store_support.hpp"
 
 namespace ratchet {
@@ -217,7 +218,7 @@ TEST_F(a_state_directory, whose_stream_holds_nothing_takes_a_changed_meaning_and
     const stream_state before = must(s->load(id));
     ASSERT_EQ(before.partitions.size(), 1U);
     ASSERT_TRUE(before.floor);
-    ASSERT_EQ(must(must(s->view())->rejected(id, 10)).size(), 1U);
+    ASSERT_EQ(must(support::newest_rejected(*must(s->view()), id, 10)).size(), 1U);
   }
   store_options o = options();
   o.streams = {{"payments", {{"order", "arrival"}}}};
@@ -231,12 +232,12 @@ TEST_F(a_state_directory, whose_stream_holds_nothing_takes_a_changed_meaning_and
       EXPECT_EQ(restarted[0].forgotten.consumed, 1U);
     }
     EXPECT_EQ(must(s->load(id)), stream_state{}) << "counters, floor and offsets are to go";
-    EXPECT_TRUE(must(must(s->view())->rejected(id, 10)).empty());
+    EXPECT_TRUE(must(support::newest_rejected(*must(s->view()), id, 10)).empty());
     EXPECT_EQ(s->uuid(), uuid);
     EXPECT_EQ(s->cluster_id(), "cluster-1");
     EXPECT_EQ(s->incarnations(), (std::vector<incarnation>{{1, 5}}));
     EXPECT_EQ(s->last_step(), 1U);
-    const auto audits = must(must(s->view())->audits());
+    const auto audits = must(support::all_audits(*must(s->view())));
     ASSERT_EQ(audits.size(), 1U);
     EXPECT_EQ(audits[0].text, "why");
   }

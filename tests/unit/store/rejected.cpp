@@ -2,6 +2,7 @@
 // The rejected records that a store keeps: how many, for how long, and in which order they are read.
 #include <gtest/gtest.h>
 
+#include "support/all_rows.hpp"
 #include "support/noon.hpp"
 #include "support/store_support.hpp"
 
@@ -125,7 +126,7 @@ TEST_F(kept_records, are_walked_through_by_position_page_by_page) {
 TEST_F(kept_records, are_read_as_they_were_written) {
   auto s = open();
   reject(*s, {{2, 5}}, k_noon, {});
-  const auto rows = must(must(s->view())->rejected(s->id_of("payments"), 10));
+  const auto rows = must(support::newest_rejected(*must(s->view()), s->id_of("payments"), 10));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].at, k_noon);
   EXPECT_EQ(rows[0].sequence, seq(3, 7));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "support/all_rows.hpp"
 #include "testing/memory_store.hpp"
 
 namespace ratchet {
@@ -126,10 +127,10 @@ TEST(memory_store, lists_rejected_records_newest_first_and_each_once) {
   ASSERT_TRUE(store.write(step.batch(1)));
   ASSERT_TRUE(store.write(step.batch(2))) << "the same again";
   const auto view = store.view().value();
-  const auto all = view->rejected(stream_id{0}, 10).value();
+  const auto all = support::newest_rejected(*view, stream_id{0}, 10).value();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].offset, 5);
-  EXPECT_EQ(view->rejected(stream_id{0}, 1).value().size(), 1U);
+  EXPECT_EQ(support::newest_rejected(*view, stream_id{0}, 1).value().size(), 1U);
 }
 
 TEST(memory_store, draws_growing_incarnations_that_survive) {
