@@ -12,6 +12,7 @@
 #include "app/first_look.hpp"
 #include "app/line_reader.hpp"
 #include "app/record_files.hpp"
+#include "config/memory_budget.hpp"
 #include "consumer/space_guard.hpp"
 #include "decode/kcat_line.hpp"
 #include "pipeline/field_counts.hpp"
@@ -25,8 +26,11 @@ namespace ratchet {
 
 namespace {
 
-/// The bytes of one batch at most, so that lines of 64 MiB do not add up.
-constexpr std::size_t k_batch_bytes = std::size_t{64} << 20U;
+/// The bytes of one batch, but for its last line, which may be of 64 MiB: as large as one poll of `run`.
+[[nodiscard]] std::size_t batch_bytes(const config& c) {
+  constexpr std::size_t k_share_of_queue = 8;
+  return memory_budget::of(c.memory_limit).queue / k_share_of_queue;
+}
 
 /// The longest line of `kcat -J` that can hold a record which is not too large: it may write each byte of the
 /// value as an escape of six, and has room for a key and headers.
@@ -366,7 +370,8 @@ std::optional<problem> applying::read_file(const std::string& path, const std::a
     }
     engine_.serve_others(pipeline_);
     auto batch = std::make_unique<file_batch>();
-    auto more = reader.next_batch(batch->lines, engine_.settings().step_records, k_batch_bytes);
+    auto more =
+        reader.next_batch(batch->lines, engine_.settings().step_records, batch_bytes(engine_.settings()));
     if (!more) {
       if (more.error().code == make_error_code(errc::aborted)) continue;
       return std::move(more.error());

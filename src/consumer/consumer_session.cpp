@@ -122,14 +122,17 @@ turn_result<> consumer_session::connect() {
 turn_result<> consumer_session::turn() {
   deps_.meter.beat();
   if (stop_requested()) return finish(session_end::drained);
-  const milliseconds wait = worker_.busy() ? milliseconds{0} : longest_wait();
+  // What was fetched by then waits, too, as long as it can: a batch may make many times its bytes of
+  // messages.
+  const bool holds = flow_.holds_all();
+  const milliseconds wait = worker_.busy() && !holds ? milliseconds{0} : longest_wait();
   // The group waits for who is between two polls: a slow reducer is given fewer records at once.
   auto got = deps_.source.poll(std::min(deps_.settings.step_records, pipeline_.records_in_time()), wait);
   if (!got) {
     return session_result{session_end::client_lost, problem{got.error(), "the Kafka client failed", "", {}}};
   }
-  decoded_input* ready =
-      worker_.is_full() || (worker_.busy() && !got.value().batch) ? &worker_.take() : nullptr;
+  const bool is_next = got.value().batch ? worker_.is_full() : worker_.busy() && !holds;
+  decoded_input* ready = is_next ? &worker_.take() : nullptr;
   if (got.value().batch) {
     brokers_.note_records();
     if (!times_.first_record) times_.first_record = deps_.clock.steady();

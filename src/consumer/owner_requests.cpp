@@ -80,8 +80,15 @@ result<void> owner_requests::take(const tickets& taken) {
       put_back_the_rest();
       return done.error();
     }
+    // What one step could not take is for the next turn, before all that came later.
+    const auto begun = at->second.begin() + static_cast<std::ptrdiff_t>(done.value().size());
+    const tickets left{begun, at->second.end()};
+    at->second.erase(begun, at->second.end());
     // Also one that changed nothing: what it was told rests on the steps before it.
     queue.written(at->second, std::move(done.value()), deps_.store.last_step());
+    if (left.empty()) continue;
+    queue.put_back(left);
+    deps_.wakes.wake();
   }
   return success();
 }

@@ -12,7 +12,6 @@
 #include "core/folded_state.hpp"
 #include "core/reducer_call.hpp"
 #include "core/retention.hpp"
-#include "core/state_bytes.hpp"
 #include "core/step.hpp"
 #include "core/waiting.hpp"
 #include "core/work_meter.hpp"
@@ -108,12 +107,6 @@ class aggregate_backlog {
     return ready_ || (!deps_.rules.deferred && accepted_is_ready());
   }
 
-  /// Its reducers were given, and gave back, as much of states as one step may; or had their time.
-  [[nodiscard]] bool has_done_enough() const noexcept {
-    return state_bytes_ > k_most_state_bytes || deps_.work.is_over();
-  }
-  [[nodiscard]] std::size_t state_bytes() const noexcept { return state_bytes_; }
-
   /// The event of the batch before which its partition must stop, and why.
   struct stop {
     const decoded_event* event{nullptr};
@@ -130,6 +123,9 @@ class aggregate_backlog {
   void finish(std::uint32_t aggregate, std::vector<resolved_event>&, stream_change&);
 
  private:
+  /// The reducers of all aggregates have done as much as one step may.
+  [[nodiscard]] bool has_done_enough() const noexcept { return deps_.work.is_over(); }
+
   struct entry {
     waiting_event event;
     bool whole{true};    ///< false: only the head is known
@@ -249,7 +245,6 @@ class aggregate_backlog {
   bool ran_{false};                     ///< the snapshot is that of state_
   state state_;
   folded_state folded_{state_};
-  std::size_t state_bytes_{0};  ///< moved to and from reducers
   ratchet::backlog backlog_;
   entries entries_;  ///< but for accepted ones
   /// Arrival: the ids of entries_, once somebody asked for one; as many records may come as wait.

@@ -27,4 +27,16 @@ void limit_results(reducer_call& call, std::uint64_t most, const state& s, const
   }
 }
 
+std::size_t size_of_results(const reducer_call& call) noexcept {
+  constexpr std::size_t k_rest = 128;  // as output_row::bytes() has it
+  std::size_t bytes = call.reply ? call.reply->size() : 0;
+  for (const owned_output& o : call.outputs) {
+    bytes += k_rest + o.topic.size() + o.type.size() + o.content_type.size();
+    bytes += (o.key ? o.key->size() : 0) + (o.payload ? o.payload->size() : 0);
+  }
+  for (const owned_table_change& c : call.tables)
+    bytes += k_rest + c.table.size() + c.key.size() + (c.value ? c.value->size() : 0);
+  return bytes;
+}
+
 }  // namespace ratchet

@@ -8,7 +8,6 @@
 #include "core/counted_sequence.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/reducer_call.hpp"
-#include "core/state_bytes.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -347,7 +346,6 @@ void pass::admit(std::uint32_t index, sequence number, aggregate_in_step& aggreg
 }
 
 std::optional<pass_failure> pass::apply_all() {
-  std::size_t state_bytes = 0;
   states_.resize(aggregates_.size());
   std::vector<std::uint8_t> loaded(plan_.needs_snapshots ? aggregates_.size() : 0);
   for (const admitted& to_run : to_run_) {
@@ -367,17 +365,16 @@ std::optional<pass_failure> pass::apply_all() {
     if (!plan_.needs_snapshots) s.erase();  // full state: what came before must not show through
     std::optional<partition_stop> stop;
     if (s.value().size() >= folded_state::k_long) {
-      state_bytes += folded_.call(aggregate, s, [&] { stop = apply_one(to_run, s); });
+      work_.moved(folded_.call(aggregate, s, [&] { stop = apply_one(to_run, s); }));
     } else {
-      state_bytes += s.value().size();
+      const std::size_t before = s.value().size();
       stop = apply_one(to_run, s);
-      state_bytes += s.value().size();
+      work_.moved(before + s.value().size());
     }
     if (stop) return pass_failure{.stop = std::move(stop)};
     work_.called();
     const bool is_last = to_run.index + 1 == change_.looked_at;
-    const bool is_enough = state_bytes > k_most_state_bytes || work_.is_over();
-    if (is_enough && !is_last) return pass_failure{.end = to_run.index + 1};
+    if (work_.is_over() && !is_last) return pass_failure{.end = to_run.index + 1};
   }
   folded_.fold();
   return std::nullopt;
@@ -403,6 +400,7 @@ std::optional<partition_stop> pass::apply_one(const admitted& to_run, state& s) 
                    .index = e.from->index};
   reducer_call ended = call_reducer(reducer_, rules_.outputs, view, s);
   if (ended.how == ending::done) {
+    work_.made(ended);
     if (!ended.outputs.empty()) {
       change_.outputs.push_back(
           outputs_of(plan_.aggregate_of[to_run.index], view, e.record_time, std::move(ended.outputs)));

@@ -26,6 +26,7 @@ std::optional<pass_failure> pass::handle_waiting() {
   std::stable_sort(events.begin(), events.end(), [this](std::uint32_t a, std::uint32_t b) {
     return plan_.aggregate_of[a] < plan_.aggregate_of[b];
   });
+  work_.start_bytes();  // those of the fast way are taken in any case
   progress so_far{.taken = 0, .all = events.size()};
   for (auto begin = events.begin(); begin != events.end();) {
     if (so_far.taken > 0 && work_.is_over()) return pass_failure{.end = end_in_time(so_far)};
@@ -87,7 +88,7 @@ std::optional<pass_failure> pass::handle_waiting_of(std::span<const std::uint32_
     if (backlog.take(in)) {
       // As much as one step can take was released, and more may be, or a gap behind it is too old: what
       // follows, of whatever aggregate, must find that done.
-      const bool ends_step = backlog.is_ready() || backlog.has_done_enough();
+      const bool ends_step = backlog.is_ready() || work_.is_over();
       if (!ends_step || i + 1 == change_.looked_at) continue;
       return pass_failure{.end = work_.is_over() ? std::min(i + 1, end_in_time(so_far)) : i + 1};
     }

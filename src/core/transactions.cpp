@@ -10,6 +10,7 @@
 #include "core/shown_id.hpp"
 #include "core/typed_command.hpp"
 #include "core/window.hpp"
+#include "core/work_meter.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -51,6 +52,7 @@ class transactions_of_step {
     aggregates_.resize(plan.aggregates.size());
     for (std::uint32_t i = 0; i < aggregates_.size(); ++i) {
       aggregates_[i].row.has_last = false;
+      if (i >= rows.aggregates.size()) continue;  // for another step
       const auto& row = rows.aggregates[i];
       if (!row) continue;
       aggregates_[i].row = *row;
@@ -60,6 +62,12 @@ class transactions_of_step {
       if (stored != nullptr && !stored->backlog.reopened.empty()) aggregates_[i].of = stored->backlog;
       if (row->has_last && !row->deleted) aggregates_[i].snapshot.assign(row->snapshot);
     }
+  }
+
+  /// Whether it is for this step.
+  [[nodiscard]] bool may_take(std::uint32_t index) const {
+    return !work_.is_over() && plan_.aggregate_of[index] < rows_.aggregates.size() &&
+           plan_.id_of[index] < rows_.id_stored.size();
   }
 
   [[nodiscard]] transaction_answer take(std::uint32_t index, const transaction_request& request) {
@@ -152,8 +160,11 @@ class transactions_of_step {
                      .offset = 0};
     constexpr reducer_traits k_traits{.name = "transaction"};
     state after = anew ? state{} : aggregate.snapshot;
+    const std::size_t before = after.value().size();
     reducer_call ended = call_reducer(reducer{k_traits, called_function{request.function}}, rules_.outputs,
                                       view, after, replies::allowed);
+    work_.moved(before + after.value().size());
+    work_.made(ended);
     if (ended.how != ending::done) {
       return {.code = ended.cause, .text = ended.thrown, .sequence = {}, .reply = {}};
     }
@@ -202,9 +213,11 @@ class transactions_of_step {
   const step_rows& rows_;
   timestamp now_;
   timestamp time_;
-  std::optional<timestamp> seen_;  ///< of those that it changes
-  timestamp filed_;                ///< what its keys are filed under
-  std::uint32_t turn_{0};          ///< which request it is
+  std::optional<timestamp> seen_;    ///< of those that it changes
+  timestamp filed_;                  ///< what its keys are filed under
+  std::uint32_t turn_{0};            ///< which request it is
+  const has_had_its_time no_clock_;  ///< one that is called decides for itself how long it takes
+  work_meter work_{no_clock_};
   std::vector<aggregate_now> aggregates_;
   std::vector<std::optional<std::uint32_t>> in_step_;  ///< by id: which of change_.ids is it
   stream_change change_;
@@ -234,7 +247,8 @@ stream_change run_transactions(const stream_rules& rules, const stream_state& be
   transactions_of_step step{rules, before, plan, rows, now};
   answers.clear();
   answers.reserve(requests.size());
-  for (std::uint32_t i = 0; i < requests.size(); ++i) answers.push_back(step.take(i, requests[i]));
+  for (std::uint32_t i = 0; i < requests.size() && step.may_take(i); ++i)
+    answers.push_back(step.take(i, requests[i]));
   return std::move(step).finish();
 }
 

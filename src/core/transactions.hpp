@@ -44,7 +44,9 @@ extern const topic_partition k_transactions;
 /// whose function fails changes nothing; nor does one whose aggregate has events that wait, as its number
 /// would come before theirs: errc::aggregate_blocked. One whose id is in the window is not run, and gets what
 /// was answered before; with another fingerprint, errc::key_reused. Where nothing came to be changed,
-/// `after.counters` are as before.
+/// `after.counters` are as before. Ends where they have moved as much as one step may (core/state_bytes.hpp),
+/// and before the first whose aggregate or answer was not looked up: those behind have no answer, and are for
+/// another step.
 ///
 /// The time of all is `now`, or the floor where the clock was set back below it. It moves the floor only
 /// where nothing else does (stream_rules::transactions_move_floor), so that a stream with topics decides on

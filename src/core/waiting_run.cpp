@@ -27,12 +27,13 @@ reducer_call aggregate_backlog::call(const event& e, std::optional<timestamp> re
   if (ended.how == ending::done) {
     ran_ = true;
     state_.keep();  // it stays for the events behind this one, which may go before
+    deps_.work.made(ended);
     if (!ended.outputs.empty()) outputs_.push_back(outputs_of(0, e, record_time, std::move(ended.outputs)));
     add_changes(tables_, 0, at_, std::move(ended.tables));
   } else if (!folded_.is_folded() && before) {
     state_ = std::move(*before);
   }
-  state_bytes_ += folded_.is_folded() ? folded_.take_work() : size + state_.value().size();
+  deps_.work.moved(folded_.is_folded() ? folded_.take_work() : size + state_.value().size());
   deps_.work.called();
   return ended;
 }

@@ -1,15 +1,14 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // Steps that no record begins: the timer's and the operator's.
 #include "core/aggregate_backlog.hpp"
-#include "core/state_bytes.hpp"
 #include "core/window.hpp"
 
 namespace ratchet {
 
 namespace {
 
-/// Has `act` done with each aggregate of a plan that `resumes`, where `ends` says so until they have moved
-/// much state or had their time.
+/// Has `act` done with each aggregate of a plan that `resumes`, where `ends` says so until that is enough for
+/// one step.
 template <class Act>
 [[nodiscard]] stream_change for_each_backlog(const stream_rules& rules, const reducer& reduce,
                                              const stream_state& before, const step_plan& plan,
@@ -17,7 +16,6 @@ template <class Act>
                                              bool ends, Act act) {
   stream_change change;
   change.looked_at = plan.aggregates.size();
-  std::size_t state_bytes = 0;
   change.after = before;
   change.opaque_ids = rules.opaque_ids;
   keep_up_retention(rules, change.after);
@@ -33,9 +31,8 @@ template <class Act>
                               row ? &*row : nullptr,
                               stored};
     act(backlog, i);
-    state_bytes += backlog.state_bytes();
     backlog.finish(i, nothing, change);
-    if (ends && (state_bytes > k_most_state_bytes || work.is_over())) {
+    if (ends && work.is_over()) {
       change.looked_at = i + 1;
       break;
     }

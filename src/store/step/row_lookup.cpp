@@ -263,15 +263,13 @@ result<void> row_lookup::get_snapshots(stream_slot in, const step_plan& plan, st
     if (last_.is_external[index] != 0) wanted.push_back(index);
   }
   if (wanted.empty()) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  // What a caller of transact() waits for is not for another step.
-  const std::uint64_t most = plan.wants_answers ? k_no_limit : k_most_looked_up_bytes;
   std::vector<std::uint32_t> sorted = wanted;
   sort_by_key(sorted, plan.aggregates);
-  std::uint64_t left = most;
+  std::uint64_t left = k_most_looked_up_bytes;
   RATCHET_TRY(const bool all, take_snapshots(in, plan, sorted, left, out));
   if (all) return BOOST_OUTCOME_V2_NAMESPACE::success();
   // Too much for one step: as many as there is room for, in the order in which their events come.
-  left = most;
+  left = k_most_looked_up_bytes;
   for (const std::uint32_t index : wanted) {
     if (left == 0) {
       out.aggregates.resize(index);
@@ -334,34 +332,58 @@ result<void> row_lookup::get_ids(stream_slot in, const step_plan& plan, step_row
 /// without a row none was ever filed.
 result<void> row_lookup::get_opaque_ids(stream_slot in, const step_plan& plan, step_rows& out) {
   asked_.clear();
-  std::size_t bytes = 0;
   for (std::uint32_t i = 0; i < plan.ids.size(); ++i) {
     const std::uint32_t aggregate = plan.ids[i].aggregate;
-    if (!out.aggregates[aggregate]) continue;
-    asked_.push_back(i);
-    bytes += layout::opaque_id_key_size(plan.aggregates[aggregate].size());
+    if (aggregate < out.aggregates.size() && out.aggregates[aggregate]) asked_.push_back(i);
   }
+  const std::vector<std::uint32_t> wanted = asked_;
   std::sort(asked_.begin(), asked_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple{plan.ids[a].id, plan.aggregates[plan.ids[a].aggregate]} <
            std::tuple{plan.ids[b].id, plan.aggregates[plan.ids[b].aggregate]};
   });
-  prepare(asked_.size(), bytes);
-  for (const std::uint32_t index : asked_) {
+  std::uint64_t left = plan.wants_answers ? k_most_looked_up_bytes : k_no_limit;
+  RATCHET_TRY(const bool all, take_ids(in, plan, asked_, left, out));
+  if (all) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  // Too many answers for one step: as with snapshots.
+  left = k_most_looked_up_bytes;
+  for (const std::uint32_t index : wanted) {
+    if (left == 0) {
+      out.id_stored.resize(index);
+      break;
+    }
+    RATCHET_TRY(take_ids(in, plan, {&index, 1}, left, out));
+  }
+  return BOOST_OUTCOME_V2_NAMESPACE::success();
+}
+
+/// As take_snapshots(), of what is kept with these ids.
+result<bool> row_lookup::take_ids(stream_slot in, const step_plan& plan, std::span<const std::uint32_t> of,
+                                  std::uint64_t& left, step_rows& out) {
+  std::size_t bytes = 0;
+  for (const std::uint32_t index : of)
+    bytes += layout::opaque_id_key_size(plan.aggregates[plan.ids[index].aggregate].size());
+  prepare(of.size(), bytes);
+  for (const std::uint32_t index : of) {
     const std::size_t begin = key_bytes_.size();
     const id_of_aggregate& id = plan.ids[index];
     layout::append_opaque_id_key(key_bytes_, in.stream, in.slot, id.id, plan.aggregates[id.aggregate]);
     add_key(begin);
   }
-  RATCHET_TRY(multi_get(family::dedup));
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
+  RATCHET_TRY(multi_get(family::dedup, left));
+  for (std::size_t i = 0; i < of.size(); ++i) {
     if (statuses_[i].IsNotFound()) continue;
+    if (statuses_[i].IsAborted()) {
+      for (rocksdb::PinnableSlice& pinned : values_) pinned.Reset();
+      return false;
+    }
     if (!statuses_[i].ok()) return read_error(statuses_[i]);
-    RATCHET_TRY(out.id_filed[asked_[i]], layout::filed_time_of(values_[i].ToStringView()));
-    out.id_stored[asked_[i]] = 1;
+    RATCHET_TRY(out.id_filed[of[i]], layout::filed_time_of(values_[i].ToStringView()));
+    out.id_stored[of[i]] = 1;
+    left -= std::min<std::uint64_t>(left, values_[i].size());
     if (!plan.wants_answers) continue;
-    RATCHET_TRY(out.answers[asked_[i]], layout::decode_answer(values_[i].ToStringView()));
+    RATCHET_TRY(out.answers[of[i]], layout::decode_answer(values_[i].ToStringView()));
   }
-  return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return true;
 }
 
 }  // namespace ratchet

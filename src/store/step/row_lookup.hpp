@@ -72,6 +72,8 @@ class row_lookup {
                               std::uint64_t& left, step_rows& out);
   result<void> get_ids(stream_slot, const step_plan&, step_rows& out);
   result<void> get_opaque_ids(stream_slot, const step_plan&, step_rows& out);
+  result<bool> take_ids(stream_slot, const step_plan&, std::span<const std::uint32_t> of, std::uint64_t& left,
+                        step_rows& out);
   void prepare(std::size_t keys, std::size_t key_bytes);
   void add_key(std::size_t begin);
   result<void> multi_get(family, std::uint64_t soft_limit = k_no_limit);

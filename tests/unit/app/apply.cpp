@@ -128,6 +128,19 @@ TEST_F(apply_command, rejects_a_line_that_is_too_large_and_goes_on) {
   EXPECT_EQ(rejected().front().detail, "too_large");
 }
 
+TEST_F(apply_command, takes_batches_by_the_memory_limit) {
+  settings_.memory_limit = std::uint64_t{64} << 20U;
+  settings_.step_records = 1'000;
+  std::string lines;
+  for (int i = 0; i < 24; ++i) {
+    lines += line("a" + std::to_string(i), 1);
+    lines.insert(lines.size() - 1, std::size_t{340} << 10U, ' ');
+  }
+  expect_applied({file("in", lines)});
+  EXPECT_EQ(counted().applied, 24U);
+  EXPECT_GE(opened().state().last_step(), 4U) << "8 MiB, in batches of 2";
+}
+
 TEST_F(apply_command, ends_with_exit_code_1_where_too_many_lines_in_a_row_are_malformed) {
   settings_.streams[0].poison = 3;
   const auto failed =

@@ -116,6 +116,33 @@ TEST_F(session_transactions, that_wait_together_share_a_step_and_a_sync) {
   EXPECT_EQ(calls, 20);
 }
 
+TEST_F(session_transactions, that_are_too_much_for_one_step_go_on_in_their_order) {
+  const transaction_function large = [this](state& s, effects& fx) {
+    s.assign(std::to_string(++calls));
+    fx.reply(std::string(std::size_t{900} << 10U, 'r'));
+    return done();
+  };
+  std::vector<posted_transactions::ticket_ptr> all;
+  std::uint64_t before = 0;
+  run_with_script(
+      {[&] {
+         before = w.store.last_step();
+         for (int i = 0; i < 100; ++i)
+           all.push_back(queue.post({0, "p1", *hash_opaque_id(std::to_string(i)), std::nullopt, &large}));
+       },
+       [&] {
+         EXPECT_EQ(w.store.last_step(), before + 1);
+         EXPECT_EQ(calls, 37) << "32 MiB of replies, and one more";
+       },
+       [] {}, [] {}});
+  EXPECT_EQ(calls, 100);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const transaction_answer answer = queue.wait(all[i], k_at_once);
+    EXPECT_FALSE(answer.code);
+    EXPECT_EQ(answer.sequence, seq(i + 1));
+  }
+}
+
 TEST_F(session_transactions, do_not_wait_for_the_commit_interval) {
   w.settings.state.commit_interval = std::chrono::hours{1};
   posted_transactions::ticket_ptr t;

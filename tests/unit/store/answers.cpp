@@ -74,6 +74,53 @@ TEST_F(answers, are_found_with_their_ids_after_a_restart_too) {
   EXPECT_EQ(filed[0].filed, at(5)) << "explain finds them as any id";
 }
 
+/// Who waits for one of the others has another step.
+TEST_F(answers, are_looked_up_as_far_as_one_step_holds_them) {
+  auto s = open();
+  const std::string large(std::size_t{900} << 10U, 'x');
+  step_plan plan;
+  plan.opaque_ids = true;
+  plan.wants_answers = true;
+  plan.add("p1");
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    file(*s, {1, i}, at(5), kept_answer{seq(i + 1), std::nullopt, large});
+    plan.ids.push_back({0, {1, 19 - i}, {}});  // not in the order of their keys
+  }
+  step_rows rows;
+  must(s->lookup(s->id_of("payments"), plan, rows));
+  EXPECT_EQ(rows.id_stored, std::vector<std::uint8_t>(10, 1)) << "8 MiB of them, and one more";
+  for (std::uint64_t i = 0; i < 10; ++i)
+    EXPECT_EQ(rows.answers[i], (kept_answer{seq(20 - i), std::nullopt, large}));
+}
+
+TEST_F(answers, and_snapshots_are_bounded_in_one_step) {
+  auto s = open();
+  step_plan plan;
+  plan.opaque_ids = true;
+  plan.needs_snapshots = true;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    write(*s, s->id_of("payments"), {{name, seq(1), std::string(std::size_t{3} << 20U, 'x')}},
+          [&](step_batch&, stream_change& change) {
+            change.opaque_ids = true;
+            change.ids = {{0, {1, i}, at(5)}};
+          });
+  }
+  const std::vector<std::string> names{"p5", "p0", "p4", "p1", "p3", "p2"};
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    plan.add(names[i]);
+    plan.ids.push_back({i, {1, static_cast<std::uint64_t>(names[i][1] - '0')}, {}});
+  }
+  for (const bool wants_answers : {false, true}) {
+    plan.wants_answers = wants_answers;
+    step_rows rows;
+    must(s->lookup(s->id_of("payments"), plan, rows));
+    EXPECT_EQ(rows.aggregates.size(), 3U) << "three of three MiB are more than is looked up for one step";
+    EXPECT_EQ(rows.id_stored, (std::vector<std::uint8_t>{1, 1, 1, 0, 0, 0}))
+        << "those behind are not asked for";
+  }
+}
+
 TEST_F(answers, go_with_their_ids_when_the_durable_floor_has_passed) {
   auto s = open();
   file(*s, k_one, at(5), kept_answer{seq(1), std::nullopt, std::string(5000, 'x')});
