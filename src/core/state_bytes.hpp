@@ -13,8 +13,9 @@ inline constexpr std::size_t k_most_state_bytes = std::size_t{128} << 20U;
 /// once more in what is written, so that a byte of it counts as so many of a state.
 inline constexpr std::size_t k_weight_of_results = 4;
 
-/// And so much of stored snapshots is looked up for one step, but for the last of them. What comes behind
-/// them, in the order in which the plan names its aggregates, is for the next one.
+/// And so much of stored snapshots is looked up for one step, but for the last of them, and so much of the
+/// answers of transactions. What comes behind them, in the order in which the plan names its aggregates and
+/// ids, is for the next one.
 inline constexpr std::size_t k_most_looked_up_bytes = std::size_t{8} << 20U;
 
 }  // namespace ratchet

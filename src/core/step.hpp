@@ -130,7 +130,8 @@ struct step_plan {
 /// What the store knew of the plan's keys, index by index.
 struct step_rows {
   std::vector<std::optional<aggregate_row>> aggregates;  ///< the first ones: all, or see state_bytes.hpp
-  std::vector<std::uint8_t> id_stored;                   ///< 1: an entry exists, at whatever time
+  /// 1: an entry exists, at whatever time. Of a plan that wants_answers the first ones, as above.
+  std::vector<std::uint8_t> id_stored;
   std::vector<timestamp> id_filed;  ///< that time, where id_stored says 1; of a plan with opaque ids alone
   std::vector<std::optional<kept_answer>> answers;  ///< by id; of a plan that wants_answers alone
   /// Of the aggregates whose row says that it waits, by index. At most k_queue_events and k_queue_bytes in

@@ -53,8 +53,9 @@ class pipeline {
   /// as large as what they release.
   [[nodiscard]] result<std::vector<waiting_answer>> run_commands(partition_task&, std::span<const decided>,
                                                                  const decider& = {});
-  /// Does transactions of one stream in one step, in this order; an answer for each. Nothing is written where
-  /// none changed anything. Errors: as handle(). See run_transactions().
+  /// Does transactions of one stream in one step, in this order; an answer for each that one step can take,
+  /// which is one at least: those behind them are for another one. Nothing is written where none changed
+  /// anything. Errors: as handle(). See run_transactions().
   [[nodiscard]] result<std::vector<transaction_answer>> transact(partition_task&,
                                                                  std::span<const transaction_request>);
   /// The error of a run_commands() or skip_output() that failed, which only who asked for it was told; none:
