@@ -82,7 +82,8 @@ reported<std::unique_ptr<engine>> engine::open(config c, const reducers& own, en
     if (!refused) throw;
     return std::move(*refused);
   }
-  if (!failed) failed = check_lanes(made->config_, made->store_->outboxes());
+  // A replica's directory may be behind the log: it is asked for where the log was read.
+  if (!failed && !made->config_.replicate) failed = check_lanes(made->config_, made->store_->outboxes());
   if (failed) return std::move(*failed);
   return made;
 }
@@ -279,7 +280,12 @@ engine::session_end_of engine::one_session(source& from, bool until_end, const s
       {config_, streams_, tasks_, *store_, from, *options_.clock, status_, meter_, options_.log, &inbox_,
        options_.space, outlet.value().get(), sinks.value().outlets, [this] { return accept_start(); }},
       {until_end,
-       {options_.resume, replaced_uuid_, options_.resumed_by, has_rebuilt_},
+       {options_.resume,
+        replaced_uuid_,
+        options_.resumed_by,
+        has_rebuilt_,
+        {},
+        config_.replicate.has_value()},
        &stop,
        &handover_.is_leaving(),
        random_bits()}};

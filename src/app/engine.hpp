@@ -175,6 +175,8 @@ class engine {
   // Where the config has `replicate`.
   [[nodiscard]] reported<std::unique_ptr<store>> make_replicated(std::unique_ptr<store> opened);
   [[nodiscard]] kafka_config settings_of_member();
+  /// What a start would be refused for with the state that is here by now.
+  [[nodiscard]] std::optional<problem> refusal_of_lead() const;
   /// run_sessions() of such an instance.
   [[nodiscard]] std::optional<problem> run_replicated(bool until_end, const std::atomic<bool>& stop);
   /// Follows the log, and has a session each time that it leads, as long as its client lives.

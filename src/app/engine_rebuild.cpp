@@ -79,7 +79,14 @@ std::optional<problem> engine::open_or_rebuild() {
 
 std::optional<problem> engine::open_store() {
   auto failed = try_to_open_store();
-  if (failed) ask(*failed);
+  if (!failed) return failed;
+  if (!config_.replicate) {
+    ask(*failed);
+  } else if (classify(failed->code) == error_class::damaged) {
+    failed->hint =
+        "keep a copy of the directory; then move it away, and start again: this instance reads a copy of the "
+        "state, and the log";
+  }
   return failed;
 }
 

@@ -8,7 +8,10 @@
 #include "app/engine.hpp"
 #include "app/open_source.hpp"
 #include "app/random_bits.hpp"
+#include "app/sink_outlets.hpp"
 #include "app/wait_or_stop.hpp"
+#include "consumer/assignment.hpp"
+#include "consumer/lead_check.hpp"
 #include "consumer/slot_source.hpp"
 #include "consumer/standby.hpp"
 #include "core/typed_command.hpp"
@@ -47,6 +50,33 @@ constexpr std::size_t k_base_queue_bytes = std::size_t{8} << 20U;
   return replicate::next_chain({}, text);
 }
 
+/// What a step can carry to all replicas may be said.
+[[nodiscard]] std::optional<problem> refusal_of_option(resume_option said) {
+  const auto refused = [&](const std::string& hint) {
+    return problem{make_error_code(errc::not_built_yet),
+                   std::string{"`--resume "} + name_of(said) + "` cannot be used together with `replicate`",
+                   hint,
+                   {}};
+  };
+  switch (said) {
+    case resume_option::none:
+    case resume_option::store:
+    case resume_option::kafka:
+      return std::nullopt;
+    case resume_option::rebuild:
+      return refused("to build the state anew, " + std::string{k_new_pair} +
+                     "; see `Questions on a pair` in docs/operating/high-availability.md");
+    case resume_option::takeover:
+      return refused(
+          "to go on with this directory alone, take `replicate` out of the config first; see `Go back to one "
+          "instance` in docs/operating/high-availability.md");
+    case resume_option::cluster:
+      return refused(
+          "the log is on one cluster: see `Questions on a pair` in docs/operating/high-availability.md");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<problem> refusal_of_replicate(const config& c, const engine_options& options) {
@@ -57,12 +87,7 @@ std::optional<problem> refusal_of_replicate(const config& c, const engine_option
                    "use a config without `replicate`, and a state directory of its own",
                    {}};
   }
-  if (options.resume != resume_option::none) {
-    return problem{make_error_code(errc::not_built_yet),
-                   "`--resume` cannot be used together with `replicate` yet",
-                   "start without it",
-                   {}};
-  }
+  if (auto refused = refusal_of_option(options.resume)) return refused;
   for (const stream_config& s : c.streams) {
     if (!s.topics.empty()) return std::nullopt;
   }
@@ -107,6 +132,14 @@ reported<std::unique_ptr<store>> engine::make_replicated(std::unique_ptr<store> 
       rules);
   replicated_ = made.get();
   return std::unique_ptr<store>{std::move(made)};
+}
+
+std::optional<problem> engine::refusal_of_lead() const {
+  if (auto refused = refusal_of_config(replicated_->under())) return refused;
+  const auto view = replicated_->view();
+  if (!view) return std::nullopt;
+  const auto lanes = view.value()->outboxes();
+  return lanes ? check_lanes(config_, lanes.value()) : std::nullopt;
 }
 
 kafka_config engine::settings_of_member() {
@@ -164,6 +197,7 @@ std::optional<problem> engine::refusal_of_log_topic(const std::string& topic, co
 std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<bool>& stop) {
   if (auto refused = refusal_of_log_topics(stop)) return refused;
   bool has_joined = false;
+  lead_check check{{config_, options_.space, status_, options_.log, [this] { return refusal_of_lead(); }}};
   for (;;) {
     session_result ended;
     {
@@ -171,7 +205,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
       if (!made) return std::move(made.error());
       open_source_guard from{std::move(made.value())};
       standby waiting{{config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log,
-                       &stop, &handover_}};
+                       &stop, &handover_, &check, &options_.resume}};
       ended = follow_and_lead(waiting, from.get(), until_end, stop);
       if (waiting.has_joined()) from.has_joined();
       if (ended.end == session_end::left) from.is_left();

@@ -165,16 +165,16 @@ void add_refusal(std::optional<problem>& refused, const problem& of_partition) {
 }
 
 void enter(resolved_assignment& out, const resume_decision& d, const committed_offset& c,
-           const resume_facts& f, const pipeline& p, const store& s, timestamp now) {
+           const resume_facts& f, const pipeline& p, const store& s, const resume_wish& wish, timestamp now) {
   const std::string stream = stream_name(p, c.where);
   if (d.new_identity && d.action != resume_action::refuse) note_takeover(out, c, s);
   switch (d.action) {
     case resume_action::rebuild:
-      if (!out.rebuild) out.rebuild = describe(d.row, c, f, stream, true);
+      if (!out.rebuild) out.rebuild = describe(d.row, c, f, stream, true, wish.replicated);
       return;
     case resume_action::refuse:
     case resume_action::stop: {
-      problem why = describe(d.row, c, f, stream, true);
+      problem why = describe(d.row, c, f, stream, true, wish.replicated);
       if (d.action == resume_action::refuse) add_refusal(out.refused, why);
       out.stopped.emplace_back(c.where, shown_text(why.message) + "\n" + why.hint);
       out.stops.push_back(std::move(why));
@@ -235,7 +235,7 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
         wish.option == resume_option::rebuild && d.row == resume_row::fresh && f.store_is_new;
     out.option_used = out.option_used || by_option || is_rebuilt;
     const std::size_t known = out.audits.size();
-    enter(out, d, c, f, p, s, now);
+    enter(out, d, c, f, p, s, wish, now);
     for (std::size_t i = known; by_option && i < out.audits.size(); ++i)
       out.audits[i].text += decided_by(wish.who);
   }
@@ -265,7 +265,7 @@ result<joining_check> check_before_joining(source& from, const store& s, const p
     const resume_facts f = facts_without_log(s, p, c, wish);
     const resume_decision d = resolve_resume(f);
     if (d.action != resume_action::refuse) continue;
-    add_refusal(found.refused, describe(d.row, c, f, stream_name(p, c.where), false));
+    add_refusal(found.refused, describe(d.row, c, f, stream_name(p, c.where), false, wish.replicated));
   }
   if (found.refused) {
     found.refused->message = "group `" + group + "` was not joined: " + found.refused->message;
@@ -293,7 +293,8 @@ result<std::optional<problem>> foreign_claim(source& from, const store& s, const
         owner == commit_owner::other_store && whose == claims_of::copies_and_other_stores;
     if (!is_of_a_copy && !is_of_another) continue;
     const resume_row row = is_of_a_copy ? resume_row::copied_directory : resume_row::other_store;
-    found = describe(row, c, facts_without_log(s, p, c, resume_wish{}), stream_name(p, c.where), false);
+    found =
+        describe(row, c, facts_without_log(s, p, c, resume_wish{}), stream_name(p, c.where), false, false);
     break;
   }
   return found;

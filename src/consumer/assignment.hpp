@@ -29,7 +29,20 @@ struct resume_wish {
   bool was_used{false};       ///< it has put a directory aside already
   /// The brokers' cluster, where the state was read from another one; the option says how to go on with it.
   std::string other_cluster{};
+  /// The state goes through a replicated log: only what a step can carry is an answer.
+  bool replicated{false};
+
+  /// For what is met behind the first assignment.
+  [[nodiscard]] resume_wish without_option() const {
+    resume_wish later;
+    later.replicated = replicated;
+    return later;
+  }
 };
+
+/// What answers on a pair where no step can.
+inline constexpr std::string_view k_new_pair =
+    "stop all instances, and give them a log topic, a `kafka.group` and state directories that are new";
 
 /// What was decided for the partitions of an assignment, before anything is written or claimed.
 struct resolved_assignment {
@@ -92,6 +105,6 @@ enum class claims_of : std::uint8_t { copies, copies_and_other_stores };
 /// What a person reads of a row of the table: what was found on this partition, and what can be typed; with
 /// the question that a program can answer. `log_known`: the bounds of the log are among the facts.
 [[nodiscard]] problem describe(resume_row, const committed_offset&, const resume_facts&,
-                               std::string_view stream, bool log_known);
+                               std::string_view stream, bool log_known, bool replicated);
 
 }  // namespace ratchet

@@ -116,6 +116,8 @@ turn_result<> cluster_questions::meet_other_cluster(const std::string& known, co
   std::vector<resume_choice> choices{
       {resume_option::store}, {resume_option::kafka}, {resume_option::rebuild}};
   if (harm.empty()) choices.push_back({resume_option::cluster});
+  const bool is_replicated = deps_.settings.replicate.has_value();
+  if (is_replicated) choices.clear();
   const bool is_answer = std::any_of(choices.begin(), choices.end(),
                                      [&](const resume_choice& c) { return c.option == deps_.option; });
   if (is_answer) {
@@ -125,7 +127,10 @@ turn_result<> cluster_questions::meet_other_cluster(const std::string& known, co
   problem p{make_error_code(errc::state_foreign),
             "the state in " + deps_.settings.state.path.string() + " was read from the cluster " + known +
                 ", but " + names_of_brokers(deps_.settings.kafka) + " is the cluster " + found,
-            what_another_cluster_asks(harm),
+            is_replicated ? "point `kafka.brokers` at the cluster that has the log and the topics; to go on "
+                            "with another one, see `Questions on a pair` in "
+                            "docs/operating/high-availability.md"
+                          : what_another_cluster_asks(harm),
             {}};
   question& asked = p.questions.emplace_back();
   asked.kind = question_kind::other_cluster;

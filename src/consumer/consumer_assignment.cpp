@@ -211,7 +211,7 @@ turn_result<> consumer_session::on_end_of_partition(const notice::end_of_partiti
 turn_result<> consumer_session::on_out_of_range(const notice::out_of_range& o) {
   if (!partitions_.is_read(o.where)) return go_on();
   const auto resolved = resolve_assignment(deps_.source, deps_.store, pipeline_, std::span{&o.where, 1},
-                                           resume_wish{}, deps_.clock.now());
+                                           options_.resume.without_option(), deps_.clock.now());
   const std::int64_t offset = pipeline_.find(o.where)->next_offset;
   // The same offset twice: it would never end.
   const bool again = troubles_.was_read_again(o.where, offset);

@@ -256,7 +256,7 @@ bool group_ownership::needs_all_answers() const noexcept {
 turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
     std::span<const topic_partition> partitions, bool more) {
   // What the operator said holds for the first assignment of this start, and only there.
-  const resume_wish wish = has_taken_ ? resume_wish{} : deps_.wish;
+  const resume_wish wish = has_taken_ ? deps_.wish.without_option() : deps_.wish;
   auto resolved =
       resolve_assignment(deps_.source, deps_.store, deps_.steps, partitions, wish, deps_.clock.now());
   if (!resolved) {

@@ -54,6 +54,8 @@ class replicated_store final : public store {
   [[nodiscard]] slot_log& log() noexcept { return *log_; }
   /// It must not begin the log yet: its first base is written.
   [[nodiscard]] bool must_wait() const { return keeper_.must_wait(); }
+  /// The store of this directory.
+  [[nodiscard]] const store& under() const noexcept { return *under_; }
   [[nodiscard]] const digest_findings& compared() const { return digests_.found(); }
 
   /// From now on this instance decides: all confirmed steps are here, and what is remembered is read anew.

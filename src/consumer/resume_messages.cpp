@@ -1,5 +1,6 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <vector>
 
 #include "consumer/assignment.hpp"
 #include "decode/time_text.hpp"
@@ -129,6 +130,54 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
   return {};
 }
 
+/// On a pair another instance would go on before the answer is there, and a step carries neither a new state
+/// nor a copy's claim.
+std::string what_to_type_on_a_pair(resume_row row, const resume_facts& f) {
+  const auto start_with = [](const std::string& word, const std::string& what) {
+    return "stop the other instances of this log, then start one with `--resume " + word + "` " + what +
+           ", and the others without it when that one owns the state";
+  };
+  const std::string anew = "to build a new state from the records in the log, " + std::string{k_new_pair};
+  switch (row) {
+    case resume_row::below_log_start:
+      return start_with("kafka", "to accept this gap (an audit row is kept)") + "; or, " + anew +
+             ": that state lacks everything before offset " + std::to_string(f.log_start);
+    case resume_row::past_log_end:
+    case resume_row::other_record:
+      return "to keep the state, give the new topic another name, and put that name into `topics` of all "
+             "instances; " +
+             anew + "; if this is the wrong cluster, correct `kafka.brokers`";
+    case resume_row::rewound:
+      return start_with("store", "to go on at " + number(f.stored));
+    case resume_row::skipped_ahead:
+      return start_with("store",
+                        "to handle " + range(f.stored.value_or(0), f.committed.value_or(0)) +
+                            " after all, or with `--resume kafka` to skip them (an audit row is kept)");
+    case resume_row::store_lost:
+      return "if other instances run in this group, leave the group to them, and give this log a "
+             "`kafka.group` of its own; if none runs, to accept the loss and go on at " +
+             number(f.committed) + ", start with `--resume kafka`; " + anew;
+    case resume_row::copied_directory:
+      return "start the instance whose directory the log began with; see `Questions on a pair` in "
+             "docs/operating/high-availability.md";
+    case resume_row::other_store:
+      return what_to_type(row, f);
+    case resume_row::other_cluster:
+    case resume_row::equal_foreign:
+    case resume_row::behind_or_absent:
+    case resume_row::power_loss:
+    case resume_row::started_over:
+    case resume_row::fresh:
+      break;
+  }
+  return {};
+}
+
+/// Those that a start with `replicate` takes.
+[[nodiscard]] bool is_for_a_pair(const resume_choice& choice) {
+  return choice.option == resume_option::store || choice.option == resume_option::kafka;
+}
+
 }  // namespace
 
 std::string range(std::int64_t from, std::int64_t to) {
@@ -136,11 +185,11 @@ std::string range(std::int64_t from, std::int64_t to) {
 }
 
 problem describe(resume_row row, const committed_offset& of, const resume_facts& f, std::string_view stream,
-                 bool log_known) {
+                 bool log_known, bool replicated) {
   const errc code = row == resume_row::other_store ? errc::group_taken : errc::resume_refused;
   problem p{make_error_code(code),
             to_string(of.where) + ": " + found(row, f, of.metadata),
-            what_to_type(row, f),
+            replicated ? what_to_type_on_a_pair(row, f) : what_to_type(row, f),
             {}};
   const auto kind = question_of(row);
   if (!kind) return p;
@@ -157,6 +206,7 @@ problem describe(resume_row row, const committed_offset& of, const resume_facts&
   asked.message = p.message;
   asked.hint = p.hint;
   asked.choices = choices_of(f, row, log_known);
+  if (replicated) std::erase_if(asked.choices, [](const resume_choice& c) { return !is_for_a_pair(c); });
   return p;
 }
 

@@ -40,7 +40,7 @@ slot_replica::slot_replica(const dependencies& of, replicate::owner_options opti
 
 result<void> slot_replica::turn() {
   has_more_ = false;
-  if (restores_to_) return go_on_restoring();
+  if (restores_to_) return is_held_ ? success() : go_on_restoring();
   take_reports();
   RATCHET_TRY(take_bounds());
   if (restores_to_) return success();
@@ -49,7 +49,7 @@ result<void> slot_replica::turn() {
     of_.log.append(owner_.make_fence(of_.draw_writer()));
   }
   if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_interval) look();
-  if (bounds_ && !failed_ && !unfit_) {
+  if (bounds_ && !failed_ && !unfit_ && !is_held_) {
     RATCHET_TRY(read());
     // The log goes on from a state that it does not have, and neither has this store.
     const bool lacks_begin = owner_.reader().refused() == replicate::refusal::steps_missing;
@@ -57,6 +57,15 @@ result<void> slot_replica::turn() {
   }
   if (failed_) return failed_;
   return success();
+}
+
+void slot_replica::hold(bool held) {
+  if (held && !is_held_) {
+    of_.log.stop_reading();
+    of_.bases.stop_reading();
+    is_at_end_ = false;  // the log goes on meanwhile
+  }
+  is_held_ = held;
 }
 
 void slot_replica::take_reports() {

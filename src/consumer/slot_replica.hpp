@@ -63,6 +63,10 @@ class slot_replica {
   /// Reads anew what the store remembers, behind steps of others. Errors: as replica::reload().
   [[nodiscard]] result<void> reload() { return of_.store.reload(); }
 
+  /// While it is held, nothing of the log, or of a base, gets into the store.
+  void hold(bool held);
+  [[nodiscard]] bool is_held() const { return is_held_; }
+
   /// It is about to lead, or reads what lies before its end: there is something to do at once.
   [[nodiscard]] bool is_under_way() const {
     return owner_.phase() == replicate::owner_phase::fencing || has_more_;
@@ -135,6 +139,7 @@ class slot_replica {
   std::optional<timestamp> read_time_;
   std::uint64_t attempts_{0};
   bool is_at_end_{false};
+  bool is_held_{false};
   bool has_more_{false};    ///< the last read has brought something
   std::error_code failed_;  ///< what the store, or the log's client, said first
   std::optional<apply_refusal> unfit_;

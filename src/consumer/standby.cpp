@@ -49,6 +49,11 @@ turn_result<> standby::wait_for_lead() {
 
 turn_result<> standby::take_lead() {
   if (const auto led = deps_.store.lead(); !led) return store_failed(led.error());
+  if (deps_.check != nullptr && !deps_.check->may_lead(deps_.clock.steady())) {
+    tell(deps_.log, log_kind::lead_lost, "this instance gives the state back, for another one to own it");
+    deps_.store.end_lead();
+    return session_result{session_end::left, std::nullopt};
+  }
   const replicate::log_position& at = deps_.store.slot().position();
   tell(deps_.log, log_kind::lead_taken, "this instance owns the state: epoch {}.{} of the log `{}`, step {}",
        at.epoch.generation, at.epoch.attempt, slot_.topic, at.step);
@@ -61,7 +66,7 @@ turn_result<> standby::turn() {
     return session_result{session_end::drained, std::nullopt};
   RATCHET_TRY(follow());
   if (deps_.handover != nullptr) deps_.handover->refuse(deps_.source);
-  const bool is_idle = joined_ && !deps_.store.slot().is_under_way();
+  const bool is_idle = (joined_ || !cannot_lead_.empty()) && !deps_.store.slot().is_under_way();
   if (!is_idle && !deps_.store.slot().has_more()) deps_.store.slot().wait(k_log_wait);
   const auto got = deps_.source.poll(1, is_idle ? k_poll_timeout : k_no_wait);
   if (!got) return lost_client(got.error(), "the Kafka client failed");
@@ -74,6 +79,7 @@ turn_result<> standby::turn() {
 }
 
 turn_result<> standby::follow() {
+  if (deps_.check != nullptr) deps_.store.slot().hold(deps_.check->has_no_room(deps_.clock.steady()));
   const auto done = deps_.store.turn();
   if (auto refused = deps_.store.slot().refused())
     return session_result{session_end::refused, std::move(refused)};
@@ -85,9 +91,18 @@ turn_result<> standby::follow() {
     return go_on();
   }
   // A member may be given the slot at once, so it joins when nothing is left to read.
-  if (joined_ && is_restoring) return session_result{session_end::left, std::nullopt};
+  cannot_lead_ = why_it_cannot_lead();
+  if (joined_ && (is_restoring || !cannot_lead_.empty()))
+    return session_result{session_end::left, std::nullopt};
+  if (!cannot_lead_.empty()) return go_on();
   if (joined_ || !deps_.store.slot().is_at_end() || deps_.store.must_wait()) return go_on();
   return join();
+}
+
+/// The state says nothing before the log was read to its end.
+std::string standby::why_it_cannot_lead() {
+  if (deps_.check == nullptr) return "";
+  return deps_.check->why_not(deps_.clock.steady(), deps_.store.slot().is_at_end());
 }
 
 turn_result<> standby::join() {
@@ -112,6 +127,8 @@ turn_result<> standby::on_notice(const source_notice& n) {
       return lost_client(answered.error(), "the group cannot be answered");
     if (is_ours && !generation)
       return lost_client(make_error_code(errc::source_fatal), "the group's generation is not known");
+    if (!is_ours && deps_.answer != nullptr && *deps_.answer != resume_option::none)
+      return session_result{session_end::refused, answers_nothing()};
     if (is_ours) deps_.store.slot().assigned(*generation);
   }
   if (const auto* r = std::get_if<notice::revoked>(&n)) {
@@ -140,6 +157,18 @@ turn_result<> standby::claim() {
     tell_of_trouble(taken.error());  // it is asked again
   }
   return go_on();
+}
+
+/// It would else wait here, and answer another question weeks later.
+problem standby::answers_nothing() const {
+  const auto owner = deps_.store.slot().owner();
+  return {errc::group_taken,
+          std::string{"`--resume "} + name_of(*deps_.answer) +
+              "` is for the instance that owns the state, and another one does" +
+              (owner ? ": `" + owner->instance + "`" : std::string{}),
+          "stop all instances of this log, then start this one with `--resume " +
+              std::string{name_of(*deps_.answer)} + "`, and the others without it when it owns the state",
+          {}};
 }
 
 void standby::stand_by_again(bool given_back, bool owes_answer) {
@@ -183,6 +212,7 @@ void standby::tell_of_group(const notice::trouble& t) {
 }
 
 std::string standby::why_not_ready() const {
+  if (!cannot_lead_.empty()) return "not in the group, as this instance could not own the state";
   if (const auto restored = deps_.store.slot().restored_bytes()) {
     constexpr unsigned k_to_mib = 20;
     return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";

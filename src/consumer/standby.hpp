@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "consumer/lead_check.hpp"
 #include "consumer/lead_handover.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/turn_result.hpp"
@@ -14,6 +15,7 @@
 #include "ports/source.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
+#include "ratchet/error.hpp"
 #include "telemetry/instance_status.hpp"
 #include "telemetry/run_meter.hpp"
 
@@ -25,7 +27,8 @@ namespace ratchet {
 ///
 /// A member must be able to lead at once, and must not come before the owner in the group's order. So the
 /// client is left for a new one (session_end::left) where a copy of the state has to be read, where the group
-/// went on without it, and where the log has another epoch than its name (see member_name()).
+/// went on without it, where this instance could not lead as it is (see lead_check), and where the log has
+/// another epoch than its name (see member_name()).
 class standby {
  public:
   struct dependencies {
@@ -38,6 +41,10 @@ class standby {
     log_ptr log;
     const std::atomic<bool>* stop{nullptr};
     lead_handover* handover{nullptr};  ///< none: nobody asks for one
+    lead_check* check{nullptr};        ///< none: it could always lead
+    /// What the next session answers with. It is for what is there now, so that an instance which has one
+    /// must lead at once; none: it never has.
+    const resume_option* answer{nullptr};
   };
   explicit standby(dependencies deps);
   ~standby();
@@ -56,10 +63,13 @@ class standby {
  private:
   [[nodiscard]] turn_result<> turn();
   [[nodiscard]] turn_result<> follow();
+  /// Why it must stay out of the group; empty: it may join.
+  [[nodiscard]] std::string why_it_cannot_lead();
   [[nodiscard]] turn_result<> join();
   [[nodiscard]] turn_result<> on_notice(const source_notice&);
   [[nodiscard]] turn_result<> claim();
   [[nodiscard]] turn_result<> take_lead();
+  [[nodiscard]] problem answers_nothing() const;
   [[nodiscard]] session_result store_failed(std::error_code) const;
   void tell_of_trouble(std::error_code);
   void tell_of_group(const notice::trouble&);
@@ -72,6 +82,7 @@ class standby {
   bool joined_{false};
   bool is_member_{false};             ///< the group has answered
   std::string group_trouble_;         ///< why it may not answer, as the client said last
+  std::string cannot_lead_;           ///< why, as was found last
   bool is_restoring_{false};          ///< when it was shown last
   std::optional<std::string> shown_;  ///< on the status: why it is not ready
   log_pace troubles_;

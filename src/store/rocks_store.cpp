@@ -15,6 +15,7 @@
 #include "store/engine/rocksdb_error.hpp"
 #include "store/layout/slot_row.hpp"
 #include "store/open/checkpoint.hpp"
+#include "store/open/left_behind.hpp"
 #include "store/open/rocks_copy.hpp"
 #include "store/open/rocks_view.hpp"
 #include "store/replica.hpp"
@@ -50,6 +51,7 @@ class rocks_store final : public store, public replica {
         writer_{*db_},
         is_replica_{options.replicated},
         remembered_bytes_{options.remembered_bytes},
+        configured_{options},
         local_step_{of.step},
         last_step_{is_replica_ ? position_step() : of.step},
         confirmed_step_{position_step()},
@@ -277,6 +279,13 @@ class rocks_store final : public store, public replica {
     return refused;
   }
 
+  [[nodiscard]] std::optional<problem> refusal_of_config() const {
+    if (!wait_for_write() || is_restoring_) return std::nullopt;
+    auto refused = find_left_behind(configured_, *db_, known_);
+    if (refused && refused->code != make_error_code(errc::state_foreign)) return std::nullopt;
+    return refused;
+  }
+
   [[nodiscard]] result<std::unique_ptr<replica_copy>> copy(const row_place& from) override {
     RATCHET_TRY(wait_for_write());
     return copy_of(*db_, floors_, from);
@@ -456,6 +465,7 @@ class rocks_store final : public store, public replica {
   step_writer writer_;  ///< has the batch that is being written
   bool is_replica_;
   std::uint64_t remembered_bytes_;
+  store_options configured_;
   pending_rows pending_;                                 ///< of a replica; others have none
   rocksdb::WriteBatch applied_[2];                       ///< of a replica; one may be under way
   bool is_stale_{false};                                 ///< steps of others were applied
@@ -487,6 +497,11 @@ std::unique_ptr<store> make_rocks_store(store_parts of, const store_options& opt
 replica* replica_of(store& s) noexcept {
   auto* const found = dynamic_cast<rocks_store*>(&s);
   return found != nullptr && found->is_replica() ? found : nullptr;
+}
+
+std::optional<problem> refusal_of_config(const store& s) {
+  const auto* const found = dynamic_cast<const rocks_store*>(&s);
+  return found != nullptr && found->is_replica() ? found->refusal_of_config() : std::nullopt;
 }
 
 database& database_of(store& s) {

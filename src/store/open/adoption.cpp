@@ -94,14 +94,15 @@ problem changed_meaning(const store_options& options, changed_streams changed) {
           "; no file was changed",
       "change the settings back (a fixed reducer whose state means the same keeps its name and version: then "
       "`ratchet waiting replay` tries the waiting events again); or keep this state and give the new "
-      "settings a `state.path` and a `kafka.group` of their own; or rebuild it: from Kafka " +
-          how_to_rebuild(changed.own) +
-          ", from files by moving the directory away and applying them again. Windows, limits, intervals, "
-          "outputs and new tables may change at any time: see `Change the config` in "
-          "docs/operating/upgrading.md",
+      "settings a `state.path` and a `kafka.group` of their own" +
+          (options.replicated ? std::string{", and a log topic"}
+                              : "; or rebuild it: from Kafka " + how_to_rebuild(changed.own) +
+                                    ", from files by moving the directory away and applying them again") +
+          ". Windows, limits, intervals, outputs" + (options.replicated ? "" : " and new tables") +
+          " may change at any time: see `Change the config` in docs/operating/upgrading.md",
       std::move(changed.lines)};
   if (!changed.forgotten.empty()) refused.hint = hint_of(changed.forgotten);
-  ask_to_rebuild(refused, changed.names);
+  if (!options.replicated) ask_to_rebuild(refused, changed.names);
   return refused;
 }
 
@@ -110,14 +111,16 @@ problem taken_table(const store_options& options, const std::string& table, cons
   diagnostic difference;
   difference.path = wanted_by + "." + std::string{k_table_line} + table;
   difference.message = "stream \"" + of + "\" has it";
-  problem refused{make_error_code(errc::state_foreign),
-                  "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
-                      "\" in the state directory " + options.path.string() + "; no file was changed",
-                  "give it another name: a table belongs to one stream, also after the config dropped that "
-                  "stream; or rebuild the state with " +
-                      typed_command("run", "--resume rebuild"),
-                  {std::move(difference)}};
-  ask_to_rebuild(refused, {wanted_by});
+  problem refused{
+      make_error_code(errc::state_foreign),
+      "the table \"" + table + "\" of stream \"" + wanted_by + "\" is one of stream \"" + of +
+          "\" in the state directory " + options.path.string() + "; no file was changed",
+      "give it another name: a table belongs to one stream, also after the config dropped that "
+      "stream" +
+          (options.replicated ? std::string{}
+                              : "; or rebuild the state with " + typed_command("run", "--resume rebuild")),
+      {std::move(difference)}};
+  if (!options.replicated) ask_to_rebuild(refused, {wanted_by});
   return refused;
 }
 
@@ -153,7 +156,9 @@ reported<adoption> adopt(const store_options& options, const inspected& found) {
   } else if (auto foreign = foreign_group(options.path, out.known.identity->group, options.group)) {
     return std::move(*foreign);
   }
-  if (auto left = find_left_behind(options, found)) return std::move(*left);
+  if (!found.is_new) {
+    if (auto left = find_left_behind(options, *found.db, found.catalog)) return std::move(*left);
+  }
   std::uint32_t highest = 0;
   for (const auto& [name, record] : out.known.streams) {
     highest = std::max(highest, static_cast<std::uint32_t>(record.id));

@@ -10,6 +10,7 @@
 #include "core/typed_command.hpp"
 #include "store/layout/meaning.hpp"
 #include "store/open/holdings.hpp"
+#include "store/open/opening.hpp"
 
 namespace ratchet {
 
@@ -33,14 +34,19 @@ struct holder {
   });
 }
 
-result<std::vector<holder>> holders_of(const inspected& found) {
+result<std::vector<holder>> holders_of(const database& db, const catalog& known) {
   std::vector<holder> all;
-  for (const auto& [name, record] : found.catalog.streams) {
-    RATCHET_TRY(stream_state state, read_stream_state(*found.db, {}, record.id));
-    RATCHET_TRY(const holdings held, holdings_of(*found.db, state, record.id));
+  for (const auto& [name, record] : known.streams) {
+    RATCHET_TRY(stream_state state, read_stream_state(db, {}, record.id));
+    RATCHET_TRY(const holdings held, holdings_of(db, state, record.id));
     if (!held.none()) all.push_back({name, std::move(state), describe(held)});
   }
   return all;
+}
+
+/// A replica cannot be rebuilt by itself.
+[[nodiscard]] std::string or_rebuild(const store_options& options, const char* how) {
+  return options.replicated ? std::string{} : how + typed_command("run", "--resume rebuild");
 }
 
 problem missing_streams(const store_options& options, std::vector<diagnostic> missing) {
@@ -51,10 +57,10 @@ problem missing_streams(const store_options& options, std::vector<diagnostic> mi
                   "the state directory " + options.path.string() + " holds " + names +
                       " that the config does not have; no file was changed",
                   "name it again under `streams`: with its `topics` it goes on; without them its state is "
-                  "kept for `get`, `scan` and `waiting`; or rebuild the state from the config with " +
-                      typed_command("run", "--resume rebuild"),
+                  "kept for `get`, `scan` and `waiting`" +
+                      or_rebuild(options, "; or rebuild the state from the config with "),
                   std::move(missing)};
-  ask_to_rebuild(refused, streams);
+  if (!options.replicated) ask_to_rebuild(refused, streams);
   return refused;
 }
 
@@ -65,18 +71,18 @@ problem moved_topics(const store_options& options, std::vector<diagnostic> moved
       "the config gives a topic to another stream than the one that has read it in the state directory " +
           options.path.string() + "; no file was changed",
       "give it back to that stream; or keep this state and give the other stream a `state.path` and a "
-      "`kafka.group` of its own, where it reads the topic from its beginning; or rebuild the state with " +
-          typed_command("run", "--resume rebuild"),
+      "`kafka.group` of its own, where it reads the topic from its beginning" +
+          or_rebuild(options, "; or rebuild the state with "),
       std::move(moved)};
-  ask_to_rebuild(refused, streams);
+  if (!options.replicated) ask_to_rebuild(refused, streams);
   return refused;
 }
 
 }  // namespace
 
-std::optional<problem> find_left_behind(const store_options& options, const inspected& found) {
-  if (found.is_new) return std::nullopt;
-  const auto holders = holders_of(found);
+std::optional<problem> find_left_behind(const store_options& options, const database& db,
+                                        const catalog& known) {
+  const auto holders = holders_of(db, known);
   if (!holders) return failed_read(options.path, holders.error());
   std::vector<diagnostic> missing;
   for (const holder& h : holders.assume_value()) {
@@ -89,10 +95,10 @@ std::optional<problem> find_left_behind(const store_options& options, const insp
   std::vector<diagnostic> moved;
   std::set<std::string> moved_to;
   for (const stream_meaning& s : options.streams) {
-    const auto own = found.catalog.streams.find(s.name);
+    const auto own = known.streams.find(s.name);
     stream_state state;
-    if (own != found.catalog.streams.end()) {
-      auto read = read_stream_state(*found.db, {}, own->second.id);
+    if (own != known.streams.end()) {
+      auto read = read_stream_state(db, {}, own->second.id);
       if (!read) return failed_read(options.path, read.error());
       state = std::move(read).assume_value();
     }

@@ -3,8 +3,9 @@
 
 #include <optional>
 
+#include "store/engine/catalog.hpp"
+#include "store/engine/column_families.hpp"
 #include "store/engine/store_options.hpp"
-#include "store/open/opening.hpp"
 
 namespace ratchet {
 
@@ -12,6 +13,6 @@ namespace ratchet {
 /// topic that it gives to another stream than the one that has read it. A stream that holds nothing (see
 /// holdings) may go, and its topics with it. A refusal is state_foreign, with a diagnostic for each; else an
 /// error of the reading: state_damaged; of RocksDB.
-[[nodiscard]] std::optional<problem> find_left_behind(const store_options&, const inspected&);
+[[nodiscard]] std::optional<problem> find_left_behind(const store_options&, const database&, const catalog&);
 
 }  // namespace ratchet

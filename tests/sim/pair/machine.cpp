@@ -204,6 +204,11 @@ void machine::open() {
   names_.emplace(name_);
   desk_.emplace();
   handover_.emplace(*desk_, clock_, lines_, settings_.kafka.group);
+  check_.emplace(lead_check::dependencies{
+      settings_, &space_, *status_, lines_, [this] {
+        return is_misfit_ ? std::optional{problem{errc::sink_missing, "a sink is missing", "", {}}}
+                          : refusal_of_config(*rocks_);
+      }});
   store_ = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases),
                                      clock_, [this] { return in_.dice.next(); }, settings_.replicate->base,
@@ -223,7 +228,8 @@ void machine::run() {
     } const forget{source_};
     session_result ended;
     {
-      standby waiting{{settings_, *store_, from, clock_, *status_, *meter_, lines_, &stop_, &*handover_}};
+      standby waiting{
+          {settings_, *store_, from, clock_, *status_, *meter_, lines_, &stop_, &*handover_, &*check_}};
       ended = follow_and_lead(waiting, from);
       from.close({});
     }

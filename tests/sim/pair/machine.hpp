@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "consumer/lead_check.hpp"
 #include "consumer/lead_handover.hpp"
 #include "consumer/member_name.hpp"
 #include "consumer/replicated_store.hpp"
@@ -57,6 +58,12 @@ class machine final : public process_calls {
   void stop() { stop_ = true; }
   /// Somebody asks it to give the state away.
   void hand_over() { asks_ = true; }
+  /// Something else fills its disk, or makes room.
+  void fill_disk(bool full) { space_.free = full ? 0 : space_.size; }
+  [[nodiscard]] bool has_full_disk() const { return space_.free == 0; }
+  /// Its config has no place for what the state holds, or has one again.
+  void misfit(bool does) { is_misfit_ = does; }
+  [[nodiscard]] bool is_misfit() const { return is_misfit_; }
   /// SIGKILL, in so many calls from now.
   void kill_in(std::uint32_t calls) { dies_in_ = calls; }
   /// SIGSTOP in so many calls from now, and SIGCONT so long after it.
@@ -111,6 +118,7 @@ class machine final : public process_calls {
   task_list tasks_;
   log_ptr lines_;
   testing::fake_disk_space space_;
+  bool is_misfit_{false};
   doings did_;
 
   // Of the process.
@@ -120,6 +128,7 @@ class machine final : public process_calls {
   std::optional<member_names> names_;
   std::optional<handover_desk> desk_;
   std::optional<lead_handover> handover_;
+  std::optional<lead_check> check_;
   bool asks_{false};
   std::unique_ptr<judged_replica> replica_;
   std::unique_ptr<replicated_store> store_;

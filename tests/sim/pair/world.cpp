@@ -165,7 +165,7 @@ void world::land(bool all) {
 void world::meet_faults() {
   if (!in_.one_in(fault_rate_)) return;
   machine& whose = *machines_[in_.draw(static_cast<std::uint32_t>(machines_.size()))];
-  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(8), whose);
+  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(10), whose);
 }
 
 void world::meet(std::uint32_t which, machine& whose) {
@@ -187,6 +187,12 @@ void world::meet(std::uint32_t which, machine& whose) {
     case 6:
       note("a hand-over");
       return whose.hand_over();
+    case 7:
+      note("a full disk, or room again");
+      return whose.fill_disk(!whose.has_full_disk());
+    case 8:
+      note("a config that does not fit, or does again");
+      return whose.misfit(!whose.is_misfit());
     default:
       note("a wrong clock");
       whose.clock().wrong_by += milliseconds{static_cast<std::int64_t>(in_.draw(200'000)) - 100'000};
@@ -261,7 +267,11 @@ void world::heal() {
   is_slow_ = false;
   of_.answers = is_led_ = true;
   of_.log.set_led(true);
-  for (const auto& each : machines_) each->thaw();
+  for (const auto& each : machines_) {
+    each->thaw();
+    each->fill_disk(false);
+    each->misfit(false);
+  }
 }
 
 /// (9) One owner, and nothing left to do.

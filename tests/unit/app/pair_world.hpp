@@ -37,6 +37,7 @@ struct cluster {
   testing::memory_log log;
   testing::memory_log bases;
   std::deque<std::string> records;  ///< of the input
+  std::int64_t input_begins{0};     ///< those before it are deleted
   std::map<topic_partition, committed_offset> committed;
   const void* owner{nullptr};  ///< who has the slot
   std::string refusal;         ///< why the group lets nobody in; empty: it does
@@ -79,6 +80,8 @@ class pair_source final : public source {
     notices_.push_back(notice::revoked{{k_slot}, true});
     positions_.clear();
   }
+  /// The group gives it to this member.
+  void win() { give(); }
   /// The group asks for it back, and gives it to the same member.
   void rebalance() {
     if (of_.owner != this) return;
@@ -116,7 +119,7 @@ class pair_source final : public source {
   std::vector<result<log_bounds>> bounds(std::span<const topic_partition> all,
                                          std::chrono::milliseconds) override {
     const auto end = static_cast<std::int64_t>(of_.records.size());
-    return {all.size(), result<log_bounds>{log_bounds{0, end, end}}};
+    return {all.size(), result<log_bounds>{log_bounds{of_.input_begins, end, end}}};
   }
   std::vector<result<std::optional<owned_record>>> read_at(std::span<const position> all,
                                                            std::chrono::milliseconds) override {
@@ -212,8 +215,9 @@ class instance {
  public:
   instance(cluster& of, std::string name) : of_{of}, name_{std::move(name)} {}
 
-  std::function<void(config&)> change;  ///< of its config
-  const clock_port* clock{nullptr};     ///< none: the system's
+  std::function<void(config&)> change;    ///< of its config
+  const clock_port* clock{nullptr};       ///< none: the system's
+  const disk_space_port* space{nullptr};  ///< none: the system's
   resume_option resume{resume_option::none};
 
   /// Runs it until `on_poll` sets the stop, or kills it.
@@ -224,6 +228,7 @@ class instance {
     options.replicates = true;
     options.resume = resume;
     options.clock = clock;
+    options.space = space;
     options.make_source = [&]() -> reported<std::unique_ptr<source>> {
       ++clients_;
       return std::unique_ptr<source>{
