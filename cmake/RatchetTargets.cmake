@@ -31,6 +31,22 @@ function(ratchet_include_root target folder scope)
   target_include_directories(${target} ${scope} ${root})
 endfunction()
 
+set(ratchet_loud_in_batches shadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND ratchet_loud_in_batches subobject-linkage)
+endif()
+# ratchet_in_batches(TARGET WARNING...): compiles its files several at a time, where RATCHET_UNITY says so, without these
+# warnings. A name of one file may be a parameter's in another's header (shadow); and GCC takes each file of a batch for a
+# header, where names of its own would be a mistake (subobject-linkage). A build without batches looks at both.
+function(ratchet_in_batches target)
+  if(RATCHET_UNITY)
+    list(TRANSFORM ARGN REPLACE "(.+)" "#pragma GCC diagnostic ignored \"-W\\1\"" OUTPUT_VARIABLE pragmas)
+    list(JOIN pragmas "\n" pragmas)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
+                          UNITY_BUILD_CODE_BEFORE_INCLUDE "${pragmas}")
+  endif()
+endfunction()
+
 # ratchet_folder(NAME SOURCES... LINKS...): the static library ratchet_NAME of this folder; header-only without sources.
 function(ratchet_folder name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
@@ -38,6 +54,7 @@ function(ratchet_folder name)
     add_library(ratchet_${name} STATIC ${arg_SOURCES})
     target_link_libraries(ratchet_${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
     ratchet_include_root(ratchet_${name} ${name} PUBLIC)
+    ratchet_in_batches(ratchet_${name} ${ratchet_loud_in_batches})
   else()
     add_library(ratchet_${name} INTERFACE)
     target_link_libraries(ratchet_${name} INTERFACE ${arg_LINKS})

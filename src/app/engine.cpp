@@ -132,6 +132,7 @@ std::optional<problem> engine::read_opened_store() {
         "run `ratchet verify --state " + shell_word(config_.state.path.string()) + "`",
         {}};
   }
+  handled_at_opening_ = handled_in(tasks_);
   tell_unread_topics();
   return std::nullopt;
 }
@@ -383,7 +384,7 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
     if (ended.end == session_end::refused || ended.end == session_end::client_lost)
       status_.set_ready(false, "making a new Kafka client: " + ended.why->message);
     std::optional<problem> failed;
-    switch (loop_.after(ended, was_assigned, store_->durable_step())) {
+    switch (loop_.after(ended, was_assigned, handled_at_opening_)) {
       case next_move::end:
         return stopped_partitions();
       case next_move::give_up:

@@ -196,6 +196,7 @@ class engine {
   log_pace outages_;
   log_pace lost_clients_;
   log_pace lost_stores_;
+  std::uint64_t handled_at_opening_{0};  ///< handled_in() of the store, as it was opened last
   instance_status status_;
   run_meter meter_;
   health_pages pages_;

@@ -15,7 +15,7 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t k_batch_lines = 5'000;
-constexpr std::size_t k_batch_bytes = std::size_t{16} << 20U;
+constexpr std::size_t k_line_batch_bytes = std::size_t{16} << 20U;
 /// kcat prints the position before the rest; the name of a topic is no longer than 249 bytes.
 constexpr std::size_t k_beginning = 512;
 
@@ -38,7 +38,7 @@ std::map<topic_partition, std::int64_t> partitions_in(std::span<const std::strin
     if (!opened) continue;
     line_batch batch;
     while (!stop.load(std::memory_order_relaxed)) {
-      const auto more = opened.value().next_batch(batch, k_batch_lines, k_batch_bytes);
+      const auto more = opened.value().next_batch(batch, k_batch_lines, k_line_batch_bytes);
       if (!more || !more.value()) break;
       for (const input_line& line : batch.lines) {
         if (!read_position(reader, line, read)) continue;

@@ -20,7 +20,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds k_look_every{200};
+constexpr std::chrono::microseconds k_sample_every{200};
 constexpr std::chrono::seconds k_assignment_limit{60};
 constexpr std::chrono::seconds k_flush_limit{10};
 
@@ -54,7 +54,7 @@ class observer {
   void look_on(const std::atomic<bool>& over) {
     while (!over.load(std::memory_order_relaxed)) {
       look();
-      std::this_thread::sleep_for(k_look_every);
+      std::this_thread::sleep_for(k_sample_every);
     }
   }
   /// Reading the store failed: the figures mean nothing.

@@ -22,7 +22,7 @@ namespace ratchet::cli {
 
 namespace {
 
-constexpr std::chrono::seconds k_patience{20};
+constexpr std::chrono::seconds k_sample_patience{20};
 
 struct sniff_arguments {
   config_option config;
@@ -52,7 +52,7 @@ struct sniff_arguments {
   options.memory_bytes = std::size_t{32} << 20U;
   options.wants_headers = true;
   RATCHET_TRY(const std::unique_ptr<source> from, make_kafka_source(kafka, options));
-  auto sample = sample_topic(*from, a.name, a.records, k_patience);
+  auto sample = sample_topic(*from, a.name, a.records, k_sample_patience);
   const auto complaint = from->take_complaint();
   from->close(std::chrono::seconds{1});
   if (sample) return std::move(sample).value();

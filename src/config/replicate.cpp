@@ -24,10 +24,10 @@ constexpr known_key k_base_keys[] = {
     {"at_least"}, {"every"}, {"rate"}, {"log", "leave it out; it is twice the base"}};
 constexpr known_key k_digest_keys[] = {{"every"}, {"bytes"}};
 /// As the log's fences have it.
-constexpr std::size_t k_longest_name = 255;
+constexpr std::size_t k_longest_topic_name = 255;
 
 void read_name(const config_value& value, std::string& out) {
-  if (value.text(out) && (out.empty() || out.size() > k_longest_name))
+  if (value.text(out) && (out.empty() || out.size() > k_longest_topic_name))
     value.error("has " + std::to_string(out.size()) + " bytes", "1 to 255 bytes");
 }
 

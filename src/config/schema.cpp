@@ -35,7 +35,7 @@ constexpr known_key k_top_keys[] = {
 };
 constexpr known_key k_state_keys[] = {
     {"path"}, {"commit_interval"}, {"sync"}, {"min_free"}, {"snapshot_bytes"}};
-constexpr known_key k_http_keys[] = {{"listen"}};
+constexpr known_key k_listen_keys[] = {{"listen"}};
 constexpr known_key k_topic_keys[] = {{"topic"}};
 constexpr known_key k_outbox_keys[] = {{"bytes"}, {"message_bytes"}};
 constexpr known_key k_step_keys[] = {{"records"}};
@@ -137,7 +137,7 @@ void read_poison(const config_value& value, std::uint32_t& out) {
 }
 
 void read_http(const config_value& value, std::optional<http_config>& out) {
-  const config_map map{value, k_http_keys};
+  const config_map map{value, k_listen_keys};
   if (!map.valid()) return;
   const auto listen = map.require("listen", "as in http: {listen: 127.0.0.1:9187}");
   std::string text;
@@ -313,7 +313,7 @@ void read_stream(const config_value& value, stream_config& out, step_reader& ste
   step.read(map);
 }
 
-void read_version(const config_map& top) {
+void read_config_version(const config_map& top) {
   const auto version = top.require("version", "begin the file with version: 1");
   std::uint64_t number = 0;
   if (version && version->number(number, 0, std::numeric_limits<std::uint32_t>::max()) && number != 1) {
@@ -331,7 +331,7 @@ void read_schema(const config_node& root, config& out, config_findings& findings
   const config_map top{config_value{root, {}, findings}, k_top_keys};
   if (!top.valid()) return;
   step_reader step;
-  read_version(top);
+  read_config_version(top);
   if (const auto kafka = top.get("kafka")) read_kafka(*kafka, out.kafka);
   if (const auto state = top.require("state", "as in state: {path: /var/lib/ratchet}")) {
     read_state(*state, out.state);

@@ -24,7 +24,7 @@ namespace {
 constexpr known_key k_sink_keys[] = {{"name"}, {"http"}, {"callback"}, {"discard"}, {"retry"}};
 constexpr known_key k_http_keys[] = {{"url"}, {"method"}, {"timeout"}, {"concurrency"}, {"headers"}, {"ca"}};
 constexpr known_key k_retry_keys[] = {{"first"}, {"most"}};
-constexpr std::size_t k_longest_name = 64;
+constexpr std::size_t k_longest_sink_name = 64;
 constexpr std::string_view k_own_headers[] = {
     "host",    "content-length", "content-type", "transfer-encoding", "connection", "keep-alive", "te",
     "trailer", "upgrade",        "expect",       "idempotency-key"};
@@ -157,7 +157,7 @@ void read_one(const config_value& value, sink_config& out) {
   const config_map map{value, k_sink_keys};
   if (!map.valid()) return;
   if (const auto name = map.require("name", "streams publish to it as sink:NAME")) {
-    if (name->text(out.name) && (!is_topic_name(out.name) || out.name.size() > k_longest_name))
+    if (name->text(out.name) && (!is_topic_name(out.name) || out.name.size() > k_longest_sink_name))
       name->error("is not a sink's name", "1 to 64 of a-z A-Z 0-9 . _ -");
     else if (out.name == k_topics_name)
       name->error("is what `ratchet sinks` calls Kafka's topics", "choose another name");

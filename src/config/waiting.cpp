@@ -11,7 +11,7 @@ namespace {
 constexpr known_key k_gap_keys[] = {{"policy"}, {"timeout"}};
 constexpr known_key k_waiting_keys[] = {{"per_aggregate"}, {"events"}, {"bytes"}};
 constexpr known_key k_rejected_keys[] = {{"records"}, {"age"}};
-constexpr known_key k_retry_keys[] = {{"attempts"}, {"backoff"}};
+constexpr known_key k_wait_retry_keys[] = {{"attempts"}, {"backoff"}};
 
 void read_limit(const config_map& map, std::string_view key, std::uint64_t& out) {
   constexpr std::uint64_t k_most = 1'000'000'000'000;  // more than any disk holds
@@ -63,7 +63,7 @@ void read_waiting(const config_value& value, waiting_config& out) {
 }
 
 void read_retry(const config_value& value, retry_config& out) {
-  const config_map map{value, k_retry_keys};
+  const config_map map{value, k_wait_retry_keys};
   if (!map.valid()) return;
   if (const auto attempts = map.get("attempts")) {
     std::uint64_t number = 0;

@@ -31,7 +31,7 @@ constexpr std::chrono::seconds k_pause_behind_half_a_base{600};
 constexpr int k_turns_of_one_thread = 100;
 constexpr std::size_t k_most_ignored = 10'000;
 /// The topic may be another one by now.
-constexpr std::chrono::hours k_look_again{1};
+constexpr std::chrono::hours k_log_look_again{1};
 /// Whether the log has the record at a base's position is a question of two turns, if the brokers answer.
 constexpr std::chrono::seconds k_vouch_patience{60};
 /// A log is cut where it is longer than so many bases.
@@ -298,7 +298,7 @@ void base_keeper::put_off(std::string_view what, std::error_code why, std::chron
 
 void base_keeper::begin() {
   if (of_.clock.steady() < not_before_) return;
-  if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_again) {
+  if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_log_look_again) {
     look_for_newest();
   } else if (is_due()) {
     write();

@@ -20,14 +20,14 @@ constexpr seconds k_ask_ends{5};
 constexpr seconds k_one_question{2};
 /// No answer to any question for so long: the brokers are away.
 constexpr seconds k_silence{5};
-constexpr const char* k_condition = "brokers";
+constexpr const char* k_brokers_condition = "brokers";
 
 }  // namespace
 
 void broker_contact::note_answer() {
   last_answer_ = deps_.clock.steady();
   unanswered_since_.reset();
-  if (std::exchange(are_away_, false)) deps_.status.clear_condition(k_condition);
+  if (std::exchange(are_away_, false)) deps_.status.clear_condition(k_brokers_condition);
 }
 
 void broker_contact::note_records() {
@@ -38,7 +38,7 @@ void broker_contact::note_records() {
 void broker_contact::note_trouble(const notice::trouble& t) {
   if (t.code == source_condition::all_brokers_down) {
     are_away_ = true;
-    deps_.status.raise_condition(k_condition, "no broker answers: " + t.text);
+    deps_.status.raise_condition(k_brokers_condition, "no broker answers: " + t.text);
   }
   if (!troubles_.due(deps_.clock.steady())) return;
   in_trouble_ = true;
@@ -52,7 +52,7 @@ void broker_contact::tell_of_silence(time_point now) {
   are_away_ = true;
   tell(deps_.log, log_kind::brokers_away, "no broker has answered for {} seconds; Ratchet keeps trying",
        k_silence.count());
-  deps_.status.raise_condition(k_condition, "no broker answers");
+  deps_.status.raise_condition(k_brokers_condition, "no broker answers");
 }
 
 void broker_contact::turn(time_point now, bool is_urgent, const std::function<questions()>& what) {

@@ -23,14 +23,14 @@ constexpr seconds k_suspicious{1};
 constexpr seconds k_worth_a_line{5};
 /// Brokers end a transaction by themselves after its transaction.timeout.ms, of which they take 15 minutes
 /// at most by default, and look whether it is over a few times a minute. `until_end` waits no longer.
-constexpr minutes k_end_patience{16};
+constexpr minutes k_transaction_patience{16};
 
 std::string what_is_held_back(const topic_partition& where, const open_transaction& open) {
   return to_string(where) + ": the transaction that began at offset " + std::to_string(open.offset) +
          " is open, and holds back " + range(open.offset, open.high);
 }
 
-std::string way_past(const topic_partition& where, const kafka_config& kafka) {
+std::string way_past_transaction(const topic_partition& where, const kafka_config& kafka) {
   const std::string brokers = "kafka-transactions.sh --bootstrap-server " + shell_word(kafka.brokers.front());
   return "start again: it goes on where it stands. If its producer does not end the transaction, `" +
          brokers + " find-hanging --topic " + shell_word(where.topic) + " --partition " +
@@ -87,11 +87,11 @@ turn_result<> consumer_session::look_at_transactions(time_point now) {
     if (state->idle) idle.push_back(where);
     deps_.status.set_held_back(stream_name(where), where, open.offset);
     tell_of_transaction(where, open, now);
-    if (options_.until_end && !goals_.has_reached(where) && now - open.since >= k_end_patience) {
+    if (options_.until_end && !goals_.has_reached(where) && now - open.since >= k_transaction_patience) {
       moved_on.push_back(where);
       const std::string why =
-          what_is_held_back(where, open) + ", for " + std::to_string(k_end_patience.count()) +
-          " minutes: it is not waited for any longer\n" + way_past(where, deps_.settings.kafka);
+          what_is_held_back(where, open) + ", for " + std::to_string(k_transaction_patience.count()) +
+          " minutes: it is not waited for any longer\n" + way_past_transaction(where, deps_.settings.kafka);
       tell_of_stop(where, why, {.offset = open.offset});
       stop_outside_a_step(where, make_error_code(errc::partition_stopped), open.offset, why);
       pause(where);

@@ -27,7 +27,7 @@ constexpr std::size_t k_most_names = 5;
 constexpr const char* k_held_condition = "held";
 
 /// What to type, as nobody but an operator can decide about it.
-std::string way_past(const topic_partition& where, const kafka_config& kafka) {
+std::string way_past_batch(const topic_partition& where, const kafka_config& kafka) {
   return "nothing is lost: if another replica has the batch whole, make that replica the leader and start "
          "again; to skip the batch, stop this instance, find its last offset on the broker with "
          "`kafka-dump-log.sh --files`, run `kafka-consumer-groups.sh --bootstrap-server " +
@@ -101,7 +101,7 @@ turn_result<> consumer_session::on_unreadable(const notice::unreadable& u) {
            topic_troubles_.suppressed());
     return read_again();
   }
-  const std::string why = what + "; stopped before it\n" + way_past(u.where, deps_.settings.kafka);
+  const std::string why = what + "; stopped before it\n" + way_past_batch(u.where, deps_.settings.kafka);
   tell_of_stop(u.where, why, {.offset = offset});
   stop_outside_a_step(u.where, make_error_code(errc::partition_stopped), offset, why);
   pause(u.where);

@@ -20,11 +20,11 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Between two looks at who is in the group, before it is joined; and later, while it has others.
-constexpr milliseconds k_look_again{500};
+constexpr milliseconds k_group_look_again{500};
 constexpr milliseconds k_look_for_others{2'000};
 /// Nothing is read meanwhile.
 constexpr milliseconds k_others_timeout{1'000};
-constexpr std::size_t k_most_names = 5;
+constexpr std::size_t k_most_members_named = 5;
 constexpr const char* k_others_condition = "others";
 /// librdkafka's default, and ours.
 constexpr milliseconds k_default_session{45'000};
@@ -45,9 +45,9 @@ constexpr milliseconds k_first_join{4'000};
 
 [[nodiscard]] std::string list_of(std::span<const topic_partition> partitions) {
   std::string text;
-  for (const topic_partition& where : partitions.first(std::min(partitions.size(), k_most_names)))
+  for (const topic_partition& where : partitions.first(std::min(partitions.size(), k_most_members_named)))
     text += (text.empty() ? "" : ", ") + to_string(where);
-  return partitions.size() > k_most_names ? text + ", ..." : text;
+  return partitions.size() > k_most_members_named ? text + ", ..." : text;
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ turn_result<> group_ownership::wait_until_alone(const std::optional<committed_of
       deps_.status.set_ready(false, "waiting for the group's other members to leave");
     }
     RATCHET_TRY(deps_.questions.do_meanwhile());
-    if (const auto idle = deps_.source.poll(1, k_look_again); !idle)
+    if (const auto idle = deps_.source.poll(1, k_group_look_again); !idle)
       return deps_.questions.resume_failed(idle.error());
   }
 }

@@ -11,9 +11,9 @@ namespace ratchet {
 
 namespace {
 
-constexpr const char* k_condition = "access";
+constexpr const char* k_access_condition = "access";
 /// While the brokers refuse this user, it is found out so often whether they still do.
-constexpr std::chrono::seconds k_denied_pause{5};
+constexpr std::chrono::seconds k_commit_pause{5};
 constexpr std::chrono::milliseconds k_claim_timeout{10'000};
 
 }  // namespace
@@ -48,7 +48,7 @@ void offset_commits::moved(std::uint64_t step, std::span<const position> positio
 
 void offset_commits::turn(time_point now) {
   if (now - last_ < deps_.settings.state.commit_interval) return;
-  if (denied_ && now - last_ < k_denied_pause) return;  // each attempt is a question whether it may again
+  if (denied_ && now - last_ < k_commit_pause) return;  // each attempt is a question whether it may again
   RATCHET_ASSERT(offsets_);
   const std::uint64_t durable = deps_.store.durable_step();
   const auto requests = denied_ ? offsets_->again(durable) : offsets_->due(durable);
@@ -95,7 +95,7 @@ void offset_commits::tell_committed(std::span<const commit_request> requests) {
 void offset_commits::note_denied(access_kind kind, const std::string& text) {
   const problem why = describe_refusal(kind, text, deps_.settings.kafka, deps_.topics);
   denied_ = why.message;
-  deps_.status.raise_condition(k_condition, why.message);
+  deps_.status.raise_condition(k_access_condition, why.message);
   if (!denials_.due(deps_.clock.steady())) return;
   tell(deps_.log, log_kind::access_denied,
        "{} -> {}; nothing is lost, and commits go on once they are allowed{}", why.message, why.hint,
@@ -103,7 +103,7 @@ void offset_commits::note_denied(access_kind kind, const std::string& text) {
 }
 
 void offset_commits::note_allowed() {
-  deps_.status.clear_condition(k_condition);  // also what an earlier session met
+  deps_.status.clear_condition(k_access_condition);  // also what an earlier session met
   if (!denied_) return;
   denied_.reset();
   tell(deps_.log, log_kind::access_given, "the brokers accept this user's commits again");

@@ -24,7 +24,7 @@ constexpr milliseconds k_longest_last_sending{3'000};
 /// With `replicate` another instance goes on at once, and has the rest: only what is under way may end, so
 /// that less of it is sent again.
 constexpr milliseconds k_last_sending_of_pair{200};
-constexpr milliseconds k_slice{50};
+constexpr milliseconds k_drain_slice{50};
 
 }  // namespace
 
@@ -162,10 +162,10 @@ bool outbox_delivery::is_drained() const {
 }
 
 void outbox_delivery::wait_for_undrained() {
-  if (topics_ && !topics_->is_drained()) return deps_.topics->wait(k_slice);
+  if (topics_ && !topics_->is_drained()) return deps_.topics->wait(k_drain_slice);
   std::find_if(sinks_.begin(), sinks_.end(), [](const sink_sender& s) { return !s.is_drained(); })
       ->to()
-      .wait(k_slice);
+      .wait(k_drain_slice);
 }
 
 result<void> outbox_delivery::send_the_rest() {

@@ -14,7 +14,7 @@ namespace {
 /// Brokers that confirm nothing for so long: the group may have another owner by now, and waits for this one
 /// in a rebalance.
 constexpr std::chrono::seconds k_patience{5};
-constexpr std::chrono::milliseconds k_slice{20};
+constexpr std::chrono::milliseconds k_confirm_slice{20};
 constexpr std::chrono::seconds k_sync_interval{30};
 
 }  // namespace
@@ -110,7 +110,7 @@ result<void> replicated_store::write(const step_batch& step) {
     if (!is_leading()) return lost("another instance took the lead");
     if (slot_.has_room()) break;
     if (clock_.steady() >= deadline) return lost("the log's topic takes no more records");
-    slot_.wait(k_slice);
+    slot_.wait(k_confirm_slice);
   }
   RATCHET_TRY(under_->write(step));
   RATCHET_TRY(slot_.publish(step.step));
@@ -128,7 +128,7 @@ result<void> replicated_store::sync() {
     RATCHET_TRY(advance());
     if (!is_leading() || durable_step() >= wanted) continue;
     if (clock_.steady() >= deadline) return lost("the log's topic confirms nothing");
-    slot_.wait(k_slice);
+    slot_.wait(k_confirm_slice);
   }
 }
 

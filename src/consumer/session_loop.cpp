@@ -7,8 +7,8 @@ namespace ratchet {
 
 namespace {
 
-/// Stores that were opened again without one durable step between them: the disk is not coming back by
-/// itself.
+/// Stores that were opened again without one event more in them: the disk is not coming back by itself. Steps
+/// do not tell: each session writes a small one before it reads, which may fit where no larger one does.
 constexpr int k_reopen_limit = 5;
 /// Clients lost in a row, none of which came to read, though brokers answered: whatever it is, it does not
 /// pass.
@@ -16,7 +16,7 @@ constexpr int k_lost_limit = 10;
 
 }  // namespace
 
-next_move session_loop::after(const session_result& ended, bool was_assigned, std::uint64_t durable_step) {
+next_move session_loop::after(const session_result& ended, bool was_assigned, std::uint64_t handled) {
   has_consumed_ = has_consumed_ || was_assigned;
   const bool lost = ended.end == session_end::client_lost && !was_assigned &&
                     classify(ended.why->code) != error_class::away;
@@ -36,8 +36,8 @@ next_move session_loop::after(const session_result& ended, bool was_assigned, st
     case session_end::store_lost:
       break;
   }
-  reopened_in_a_row_ = durable_step > durable_at_reopen_ ? 1 : reopened_in_a_row_ + 1;
-  durable_at_reopen_ = durable_step;
+  reopened_in_a_row_ = handled > handled_at_reopen_ ? 1 : reopened_in_a_row_ + 1;
+  handled_at_reopen_ = handled;
   return reopened_in_a_row_ > k_reopen_limit ? next_move::give_up : next_move::open_store;
 }
 

@@ -21,14 +21,15 @@ enum class next_move : std::uint8_t {
 /// does it. One thread.
 class session_loop {
  public:
-  /// `was_assigned`: consumer_session::was_assigned(). `durable_step`: the store's, behind the session.
-  [[nodiscard]] next_move after(const session_result&, bool was_assigned, std::uint64_t durable_step);
+  /// `was_assigned`: consumer_session::was_assigned(). `handled`: how many events the store said were handled
+  /// when it was opened for this session.
+  [[nodiscard]] next_move after(const session_result&, bool was_assigned, std::uint64_t handled);
 
  private:
   bool has_consumed_{false};  ///< a session got as far as an assignment
   int lost_in_a_row_{0};
   int reopened_in_a_row_{0};
-  std::uint64_t durable_at_reopen_{0};
+  std::uint64_t handled_at_reopen_{0};
 };
 
 }  // namespace ratchet

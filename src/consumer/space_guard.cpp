@@ -7,7 +7,7 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::seconds k_look_interval{1};
+constexpr std::chrono::seconds k_space_interval{1};
 /// The store writes at most what lies in memory; see memory_budget.
 constexpr std::uint64_t k_share_of_memory = 2;
 constexpr std::uint64_t k_share_of_disk = 10;
@@ -34,7 +34,7 @@ space_guard::space_guard(const config& c, const disk_space_port* port)
       port_{port != nullptr ? port : &k_system_disk_space} {}
 
 bool space_guard::look(time_point now) {
-  if (last_look_ && now - *last_look_ < k_look_interval) return false;
+  if (last_look_ && now - *last_look_ < k_space_interval) return false;
   last_look_ = now;
   const auto found = port_->look(directory_);
   answered_ = found.has_value();

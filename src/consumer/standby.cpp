@@ -14,11 +14,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds k_poll_timeout{100};
+constexpr milliseconds k_standby_poll_timeout{100};
 /// While there is more of the log at hand, the group is only looked at.
 constexpr milliseconds k_no_wait{0};
 constexpr milliseconds k_log_wait{5};
-constexpr milliseconds k_claim_timeout{5'000};
+constexpr milliseconds k_lead_claim_timeout{5'000};
 
 [[nodiscard]] session_result lost_client(std::error_code code, const char* what) {
   return {session_end::client_lost, problem{code, what, "", {}}};
@@ -63,7 +63,7 @@ turn_result<> standby::turn() {
   if (deps_.handover != nullptr) deps_.handover->refuse(deps_.source);
   const bool is_idle = joined_ && !deps_.store.slot().is_under_way();
   if (!is_idle && !deps_.store.slot().has_more()) deps_.store.slot().wait(k_log_wait);
-  const auto got = deps_.source.poll(1, is_idle ? k_poll_timeout : k_no_wait);
+  const auto got = deps_.source.poll(1, is_idle ? k_standby_poll_timeout : k_no_wait);
   if (!got) return lost_client(got.error(), "the Kafka client failed");
   for (const source_notice& n : got.value().notices) {
     RATCHET_TRY(on_notice(n));
@@ -131,7 +131,7 @@ turn_result<> standby::on_notice(const source_notice& n) {
 turn_result<> standby::claim() {
   const replicate::log_position& at = deps_.store.slot().position();
   const commit_request asked{slot_, at.offset + 1, "ratchet2:" + deps_.settings.replicate->instance};
-  const auto taken = deps_.source.commit_and_wait(std::span{&asked, 1}, k_claim_timeout);
+  const auto taken = deps_.source.commit_and_wait(std::span{&asked, 1}, k_lead_claim_timeout);
   if (taken) {
     deps_.store.slot().claim_answered(true);
   } else if (classify(taken.error()) == error_class::moved_on) {

@@ -315,7 +315,7 @@ bool parse_status_word(const std::string& word, read_request& request) {
   return true;
 }
 
-reported<read_request> parse_waiting_words(std::span<const std::string> words) {
+reported<read_request> parse_waiting_list_words(std::span<const std::string> words) {
   read_request request;
   constexpr std::size_t k_form = 2;  // in a list; behind it comes the filter
   if (words[0] == k_waiting_list && words.size() > k_form && k_json_or_text.read(words[k_form])) {
@@ -437,7 +437,7 @@ reported<read_request> parse_words(std::span<const std::string> words) {
     return request;
   }
   if (!words.empty() && (words[0] == k_waiting_list || words[0] == k_waiting_show)) {
-    return parse_waiting_words(words);
+    return parse_waiting_list_words(words);
   }
   if (auto asked = parse_table_words(words)) {
     request.kind = read_request::kind_of::table;

@@ -26,10 +26,10 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_sinks = "sinks";
-constexpr const char* k_all = "all";
+constexpr const char* k_each_message = "all";
 constexpr std::size_t k_most_listed = 1000;  // who decides may mean any of them
-constexpr std::chrono::milliseconds k_look_again{50};
-constexpr std::array k_verbs{sink_verb::list, sink_verb::retry, sink_verb::skip};
+constexpr std::chrono::milliseconds k_refused_look_again{50};
+constexpr std::array k_sink_verbs{sink_verb::list, sink_verb::retry, sink_verb::skip};
 
 enum class answer : std::uint8_t { none, would, done, under_way };
 
@@ -212,7 +212,7 @@ std::vector<std::string> to_words(const sink_request& r) {
           name_of(r.verb),
           k_json_or_text.of(r.json),
           k_act_or_tell.of(r.act),
-          r.message ? std::to_string(*r.message) : k_all,
+          r.message ? std::to_string(*r.message) : k_each_message,
           r.sink,
           r.why};
 }
@@ -220,18 +220,18 @@ std::vector<std::string> to_words(const sink_request& r) {
 std::optional<sink_request> parse_sink_words(std::span<const std::string> words) {
   constexpr std::size_t k_words = 7;
   if (words.size() != k_words || words[0] != k_sinks) return std::nullopt;
-  const auto verb =
-      std::find_if(k_verbs.begin(), k_verbs.end(), [&](sink_verb v) { return words[1] == name_of(v); });
+  const auto verb = std::find_if(k_sink_verbs.begin(), k_sink_verbs.end(),
+                                 [&](sink_verb v) { return words[1] == name_of(v); });
   const auto json = k_json_or_text.read(words[2]);
   const auto act = k_act_or_tell.read(words[3]);
-  if (verb == k_verbs.end() || !json || !act) return std::nullopt;
+  if (verb == k_sink_verbs.end() || !json || !act) return std::nullopt;
   sink_request r;
   r.verb = *verb;
   r.json = *json;
   r.act = *act;
   r.sink = words[5];
   r.why = words[6];
-  if (words[4] == k_all) return r;
+  if (words[4] == k_each_message) return r;
   r.message = parse_u64(words[4]);
   return r.message ? std::optional{r} : std::nullopt;
 }
@@ -256,7 +256,7 @@ sink_actor sink_actor_of(posted_tasks& owner, const decision_patience& patience)
           waits_for_claim ? owner.decide(task, patience, is_wanted) : owner.run(task, patience.owner);
       if (end != task_end::done) return decision_not_made(end);
       if (!may_come || std::chrono::steady_clock::now() >= until || !is_wanted()) break;
-      std::this_thread::sleep_for(k_look_again);
+      std::this_thread::sleep_for(k_refused_look_again);
     }
     if (!told) return std::move(told.error());
     sink(told.value());

@@ -45,7 +45,7 @@ struct fixed_fields {
 
 /// The fraction's milliseconds, where one stands at `at`, which is moved behind it; further digits are cut
 /// off. -1: a point without digits.
-int read_fraction(std::string_view text, std::size_t& at) noexcept {
+int read_milliseconds(std::string_view text, std::size_t& at) noexcept {
   if (at == text.size() || text[at] != '.') return 0;
   const std::size_t first = ++at;
   int value = 0;
@@ -89,7 +89,7 @@ std::optional<timestamp> parse_rfc3339(std::string_view text) noexcept {
   f.expect(13, ':');
   f.expect(16, ':');
   if (f.failed || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  const int millisecond = read_fraction(text, at);
+  const int millisecond = read_milliseconds(text, at);
   if (millisecond < 0) return std::nullopt;
   const auto offset = read_offset(text.substr(at));
   const std::chrono::year_month_day date{std::chrono::year{year},

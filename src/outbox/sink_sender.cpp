@@ -11,9 +11,9 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::size_t k_page = 500;
-constexpr std::uint64_t k_page_bytes = std::uint64_t{1} << 20U;
-constexpr std::size_t k_pages_a_turn = 4;  // others have their turn between them
+constexpr std::size_t k_sink_page = 500;
+constexpr std::uint64_t k_sink_page_bytes = std::uint64_t{1} << 20U;
+constexpr std::size_t k_sink_pages_a_turn = 4;  // others have their turn between them
 
 /// first, 2 first, 4 first, … up to `most`, behind the first, second, third, … failure.
 std::chrono::milliseconds pause_behind(std::uint32_t failures, std::chrono::milliseconds first,
@@ -322,7 +322,7 @@ void sink_sender::note_sent(heads::iterator at) {
 }
 
 result<void> sink_sender::read_again(heads::iterator at) {
-  RATCHET_TRY(auto row, store_.outputs(outlet_.name, at->first, at->first + 1, 1, k_page_bytes));
+  RATCHET_TRY(auto row, store_.outputs(outlet_.name, at->first, at->first + 1, 1, k_sink_page_bytes));
   if (row.empty()) return make_error_code(errc::state_damaged);
   const std::uint64_t bytes = row.front().bytes();
   hold(at->second, {std::move(row.front()), bytes});
@@ -355,8 +355,9 @@ bool sink_sender::has_room() const noexcept {
 }
 
 result<void> sink_sender::read_more() {
-  for (std::size_t pages = 0; pages < k_pages_a_turn && reads_on(); ++pages) {
-    RATCHET_TRY(auto page, store_.outputs(outlet_.name, read_, lane_.durable_next(), k_page, k_page_bytes));
+  for (std::size_t pages = 0; pages < k_sink_pages_a_turn && reads_on(); ++pages) {
+    RATCHET_TRY(auto page,
+                store_.outputs(outlet_.name, read_, lane_.durable_next(), k_sink_page, k_sink_page_bytes));
     if (page.empty()) {
       RATCHET_TRY(lane_.missing({read_, lane_.durable_next()}));
       read_ = lane_.durable_next();

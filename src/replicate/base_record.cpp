@@ -7,12 +7,12 @@
 namespace ratchet::replicate {
 namespace {
 
-constexpr char k_magic = 'B';
+constexpr char k_base_magic = 'B';
 
 void append_head(std::string& out, const base_head& head, base_kind kind) {
   RATCHET_ASSERT(head.kind == kind);
   layout::byte_writer to{out};
-  to.u8(static_cast<unsigned char>(k_magic));
+  to.u8(static_cast<unsigned char>(k_base_magic));
   to.u8(k_base_version);
   to.u8(static_cast<unsigned>(kind));
   to.hash(head.lineage);
@@ -58,7 +58,7 @@ base_content read_content(layout::byte_reader& in, const base_head& head) {
 bool decode_base_record(std::string_view bytes, base_record& to) noexcept {
   to = {};
   layout::byte_reader in{bytes};
-  in.expect(in.u8() == static_cast<unsigned char>(k_magic));
+  in.expect(in.u8() == static_cast<unsigned char>(k_base_magic));
   in.expect(in.u8() == k_base_version);
   to.head.kind = static_cast<base_kind>(in.u8());
   to.head.lineage = in.hash();

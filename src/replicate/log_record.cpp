@@ -7,13 +7,13 @@
 namespace ratchet::replicate {
 namespace {
 
-constexpr char k_magic = 'R';
+constexpr char k_log_magic = 'R';
 constexpr unsigned k_last = 1;
 
 void append_head(std::string& out, const record_head& head) {
   RATCHET_ASSERT(head.epoch > log_epoch{});
   layout::byte_writer to{out};
-  to.u8(static_cast<unsigned char>(k_magic));
+  to.u8(static_cast<unsigned char>(k_log_magic));
   to.u8(k_record_version);
   to.u8(static_cast<unsigned>(head.kind));
   to.u8(head.last ? k_last : 0);
@@ -74,7 +74,8 @@ record_fault decode_record(std::string_view bytes, log_record& to) noexcept {
   layout::byte_reader in{bytes};
   const unsigned magic = in.u8();
   const unsigned version = in.u8();
-  if (bytes.empty() || magic != static_cast<unsigned char>(k_magic) || (bytes.size() > 1 && version == 0)) {
+  if (bytes.empty() || magic != static_cast<unsigned char>(k_log_magic) ||
+      (bytes.size() > 1 && version == 0)) {
     return record_fault::not_a_record;
   }
   to.head.kind = static_cast<record_kind>(in.u8());

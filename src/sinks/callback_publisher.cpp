@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t k_room = 64;
 /// Where there is no memory: how long until it is tried again.
-constexpr std::chrono::milliseconds k_breath{10};
+constexpr std::chrono::milliseconds k_pause_behind_exception{10};
 
 std::string_view header_of(const output_row& row, std::string_view name) {
   for (const auto& [known, value] : row.headers) {
@@ -93,8 +93,8 @@ class callback_publisher final : public publisher {
       }
       const delivery said = call(row);
       // A message of whose end nobody hears would hold its lane for ever: what was lacking may be back.
-      while (
-          !at_edge([&] { ended_.add(said); }, [](const char*) { std::this_thread::sleep_for(k_breath); })) {
+      while (!at_edge([&] { ended_.add(said); },
+                      [](const char*) { std::this_thread::sleep_for(k_pause_behind_exception); })) {
       }
     }
   }

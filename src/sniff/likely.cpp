@@ -8,14 +8,13 @@
 #include <set>
 #include <utility>
 
+#include "sniff/known_names.hpp"
 #include "sniff/likely_sequences.hpp"
 #include "sniff/value_form.hpp"
 
 namespace ratchet::sniff {
 
 namespace {
-
-using words = std::initializer_list<std::string_view>;
 
 std::string lower(std::string_view text) {
   std::string out{text};
@@ -26,14 +25,6 @@ std::string lower(std::string_view text) {
 
 std::size_t depth_of(std::string_view source) noexcept {
   return static_cast<std::size_t>(std::count(source.begin(), source.end(), '/'));
-}
-
-bool is_one_of(std::string_view name, words known) noexcept {
-  return std::find(known.begin(), known.end(), name) != known.end();
-}
-
-bool ends_as(std::string_view name, words known) noexcept {
-  return std::any_of(known.begin(), known.end(), [&](std::string_view end) { return name.ends_with(end); });
 }
 
 std::string of(std::size_t part, std::size_t all) {

@@ -3,24 +3,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <initializer_list>
 #include <map>
 
 #include "decode/sequence_kinds.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
+#include "sniff/known_names.hpp"
 
 namespace ratchet::sniff {
 
 namespace {
-
-bool ends_as(std::string_view name, std::initializer_list<std::string_view> known) noexcept {
-  return std::any_of(known.begin(), known.end(), [&](std::string_view end) { return name.ends_with(end); });
-}
-
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> known) noexcept {
-  return std::find(known.begin(), known.end(), name) != known.end();
-}
 
 bool names_change(std::string_view name) noexcept {
   return ends_as(name, {"updated", "modified", "changed", "updatedat", "modifiedat", "changedat", "updatedon",

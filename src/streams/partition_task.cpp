@@ -28,6 +28,15 @@ task_list make_tasks(const stream_list& streams) {
   return tasks;
 }
 
+std::uint64_t handled_in(const task_list& tasks) noexcept {
+  std::uint64_t handled = 0;
+  for (const auto& task : tasks) {
+    const counters& of = task->state.counters;
+    handled += of.consumed + (of.accounted() - of.waiting());
+  }
+  return handled;
+}
+
 result<void> load_tasks(const stream_list& streams, const task_list& tasks, store& from) {
   for (const auto& s : streams) s->id = from.id_of(s->config.name);
   for (const auto& s : tasks) {

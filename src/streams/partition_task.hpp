@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -67,6 +68,9 @@ using task_list = std::vector<std::unique_ptr<partition_task>>;
 
 /// One for each stream, in their order. The streams must outlive them.
 [[nodiscard]] task_list make_tasks(const stream_list&);
+
+/// Grows with each event that is taken in, and with each that stops waiting.
+[[nodiscard]] std::uint64_t handled_in(const task_list&) noexcept;
 
 /// Reads ids and states from the store. Errors: those of store::load.
 [[nodiscard]] result<void> load_tasks(const stream_list&, const task_list&, store&);

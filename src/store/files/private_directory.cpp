@@ -18,7 +18,7 @@ namespace {
 
 constexpr ::mode_t k_of_others = S_IRWXG | S_IRWXO;
 
-std::error_code last_error() {
+std::error_code errno_code() {
   return {errno, std::generic_category()};
 }
 
@@ -52,7 +52,7 @@ reported<bool> make_private_directory(const std::filesystem::path& path) {
   std::filesystem::create_directories(name.parent_path(), code);
   if (!code && ::mkdir(name.c_str(), S_IRWXU) != 0) {
     if (errno == EEXIST) return false;  // somebody was quicker: whose it is, others ask
-    code = last_error();
+    code = errno_code();
   }
   if (code) return file_problem("make the state directory", path, code);
   return true;
@@ -78,7 +78,7 @@ reported<void> check_owner(const std::filesystem::path& path) {
   if (auto refused = find_link_of_others(path)) return std::move(*refused);
   struct ::stat info {};
   if (::stat(path.c_str(), &info) != 0)
-    return file_problem("inspect the state directory", path, last_error());
+    return file_problem("inspect the state directory", path, errno_code());
   if (info.st_uid == ::geteuid()) return BOOST_OUTCOME_V2_NAMESPACE::success();
   problem refused =
       file_problem("use the state directory", path, std::make_error_code(std::errc::operation_not_permitted));
@@ -93,10 +93,10 @@ reported<void> check_owner(const std::filesystem::path& path) {
 reported<void> close_to_others(const std::filesystem::path& path) {
   struct ::stat info {};
   if (::stat(path.c_str(), &info) != 0)
-    return file_problem("inspect the state directory", path, last_error());
+    return file_problem("inspect the state directory", path, errno_code());
   if ((info.st_mode & k_of_others) == 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
   if (::chmod(path.c_str(), info.st_mode & 07777U & ~k_of_others) != 0)
-    return file_problem("keep others out of the state directory", path, last_error());
+    return file_problem("keep others out of the state directory", path, errno_code());
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 

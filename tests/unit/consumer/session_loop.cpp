@@ -45,19 +45,19 @@ TEST(session_loop, counts_no_client_that_came_to_read_and_none_that_brokers_were
   }
 }
 
-TEST(session_loop, opens_a_store_five_times_without_one_durable_step_between_them) {
+TEST(session_loop, opens_a_store_five_times_without_one_event_more_in_it) {
   session_loop loop;
-  for (std::uint64_t durable : {7U, 8U, 8U, 8U, 8U, 8U}) {
-    ASSERT_EQ(loop.after(ended(session_end::store_lost), true, durable), next_move::open_store);
+  for (std::uint64_t handled : {7U, 8U, 8U, 8U, 8U, 8U}) {
+    ASSERT_EQ(loop.after(ended(session_end::store_lost), true, handled), next_move::open_store);
   }
   EXPECT_EQ(loop.after(ended(session_end::store_lost), true, 8), next_move::give_up);
 }
 
-TEST(session_loop, counts_anew_behind_a_durable_step) {
+TEST(session_loop, counts_anew_behind_an_event) {
   session_loop loop;
-  for (std::uint64_t durable = 1; durable < 100; ++durable) {
-    ASSERT_EQ(loop.after(ended(session_end::store_lost), true, durable / 4), next_move::open_store)
-        << durable;
+  for (std::uint64_t handled = 1; handled < 100; ++handled) {
+    ASSERT_EQ(loop.after(ended(session_end::store_lost), true, handled / 4), next_move::open_store)
+        << handled;
   }
 }
 
