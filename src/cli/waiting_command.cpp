@@ -311,7 +311,8 @@ constexpr verb_texts k_verbs[] = {
      "replay -c ratchet.yaml payments --state-is dead --reason timeout --yes"},
     {waiting_verb::skip, "Skip events, or the missing numbers of a gap",
      "The last-handled sequence moves past the events, and they are removed. If they come again, they are "
-     "rejected (late); in order arrival they are duplicates.\nWith --aggregate and --sequence the number may be a missing one: all numbers up to "
+     "rejected (late); in order arrival they are duplicates.\nWith --aggregate and --sequence the number may "
+     "be a missing one: all numbers up to "
      "it are skipped.\nExample:\n  ratchet waiting skip -c ratchet.yaml payments --aggregate p-1001 "
      "--sequence 7 --yes"},
     {waiting_verb::discard, "Discard events",
