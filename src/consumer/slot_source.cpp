@@ -10,7 +10,7 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_query_timeout{10'000};
+constexpr std::chrono::milliseconds k_inputs_timeout{10'000};
 /// The session waits for the answer meanwhile, which takes a millisecond or two.
 constexpr std::chrono::milliseconds k_added_timeout{500};
 constexpr std::chrono::seconds k_added_interval{5};
@@ -20,7 +20,7 @@ constexpr std::chrono::seconds k_added_pause{30};
 }  // namespace
 
 result<void> slot_source::join(std::span<const std::string> topics) {
-  RATCHET_TRY(inputs_, of_.partitions(topics, k_query_timeout));
+  RATCHET_TRY(inputs_, of_.partitions(topics, k_inputs_timeout));
   topics_.assign(topics.begin(), topics.end());
   look_at_ = clock_.steady() + k_added_interval;
   return success();
