@@ -276,10 +276,10 @@ void world::forge_base() {
   std::string bytes;
   if (base == 77 && in_.one_in(2)) {
     of.at.chain.high += 2;  // the judge looks at the rows of whole ones that are true
-    append_base_begin(bytes, {replicate::base_kind::begin, *of.at.lineage, base}, of);
+    replicate::append_base_begin(bytes, {replicate::base_kind::begin, *of.at.lineage, base}, of);
     of_.bases.append(std::exchange(bytes, {}));
   }
-  append_base_end(bytes, {replicate::base_kind::end, *of.at.lineage, base}, {of, 0, 0, {}});
+  replicate::append_base_end(bytes, {replicate::base_kind::end, *of.at.lineage, base}, {of, 0, 0, {}});
   of_.bases.append(bytes);
 }
 
