@@ -11,9 +11,9 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_look_slice{50};
+constexpr std::chrono::milliseconds k_walk_slice{50};
 /// In which brokers tell nothing.
-constexpr int k_patient_slices = 100;
+constexpr int k_walk_patience = 100;
 
 class base_walk {
  public:
@@ -80,13 +80,13 @@ class base_walk {
     if (has_moved) moved_ = std::chrono::steady_clock::now();
     idle_ = has_moved ? 0 : idle_ + 1;
     if (stop_.load(std::memory_order_relaxed)) return make_error_code(errc::aborted);
-    if (idle_ > k_patient_slices && std::chrono::steady_clock::now() - moved_ >= wish_.patience)
+    if (idle_ > k_walk_patience && std::chrono::steady_clock::now() - moved_ >= wish_.patience)
       return make_error_code(errc::timed_out);
-    if (!has_moved) of_.wait(k_look_slice);
+    if (!has_moved) of_.wait(k_walk_slice);
     if (wish_.rate == 0) return success();
     const std::chrono::duration<double> due{static_cast<double>(bytes_) / static_cast<double>(wish_.rate)};
     while (std::chrono::steady_clock::now() - begun_ < due && !stop_.load(std::memory_order_relaxed))
-      std::this_thread::sleep_for(k_look_slice);
+      std::this_thread::sleep_for(k_walk_slice);
     return success();
   }
 

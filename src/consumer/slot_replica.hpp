@@ -29,7 +29,7 @@ class slot_replica {
     replica& store;
     const clock_port& clock;
     std::function<std::uint64_t()> draw_writer;  ///< at random
-    topic_partition where;                       ///< the log, for people
+    topic_partition where{};                     ///< the log, for people
   };
 
   /// `apply` and `dropped` of the options are its own.

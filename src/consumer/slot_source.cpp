@@ -10,19 +10,19 @@ namespace ratchet {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_bounds_patience{10'000};
+constexpr std::chrono::milliseconds k_inputs_timeout{10'000};
 /// The session waits for the answer meanwhile, which takes a millisecond or two.
-constexpr std::chrono::milliseconds k_look_timeout{500};
-constexpr std::chrono::seconds k_partitions_interval{5};
+constexpr std::chrono::milliseconds k_added_timeout{500};
+constexpr std::chrono::seconds k_added_interval{5};
 /// Where brokers do not answer.
-constexpr std::chrono::seconds k_answer_pause{30};
+constexpr std::chrono::seconds k_added_pause{30};
 
 }  // namespace
 
 result<void> slot_source::join(std::span<const std::string> topics) {
-  RATCHET_TRY(inputs_, of_.partitions(topics, k_bounds_patience));
+  RATCHET_TRY(inputs_, of_.partitions(topics, k_inputs_timeout));
   topics_.assign(topics.begin(), topics.end());
-  look_at_ = clock_.steady() + k_partitions_interval;
+  look_at_ = clock_.steady() + k_added_interval;
   return success();
 }
 
@@ -55,12 +55,12 @@ result<polled> slot_source::poll(std::size_t max_records, std::chrono::milliseco
 /// gets.
 std::optional<polled> slot_source::look_for_added() {
   if (!is_told_ || is_revoked_ || clock_.steady() < look_at_) return std::nullopt;
-  look_at_ = clock_.steady() + k_partitions_interval;
+  look_at_ = clock_.steady() + k_added_interval;
   std::vector<topic_partition> all = inputs_;
   for (const std::string& topic : topics_) {
-    const auto found = of_.partitions(std::span{&topic, 1}, k_look_timeout);
+    const auto found = of_.partitions(std::span{&topic, 1}, k_added_timeout);
     if (!found) {
-      look_at_ = clock_.steady() + k_answer_pause;
+      look_at_ = clock_.steady() + k_added_pause;
       continue;
     }
     all.insert(all.end(), found.value().begin(), found.value().end());

@@ -103,6 +103,9 @@ constexpr std::array k_rules{
              "the owner wrote a copy of the state, and cut the log before it"},
     log_rule{log_kind::base_put_off, "base_put_off", k_warn,
              "a copy of the state was not written, or the log not cut; Ratchet tries again"},
+    log_rule{log_kind::base_ignored, "base_ignored", k_warn,
+             "the topic of the bases has the end of one that is not whole, or not of this log; nothing rests "
+             "on it"},
     log_rule{log_kind::base_restored, "base_restored", k_info,
              "this instance has read a copy of the state, and follows the log from there"},
     log_rule{log_kind::replica_differs, "replica_differs", k_error,
@@ -138,10 +141,6 @@ constexpr std::array k_rules{
     log_rule{log_kind::message_given_up, "message_given_up", k_error,
              "a topic refuses a dead letter or a rejection"},
     log_rule{log_kind::outbox_full, "outbox_full", k_error, "too much waits to be sent: reading is paused"},
-    // Of a replicated log as well.
-    log_rule{log_kind::base_ignored, "base_ignored", k_warn,
-             "the topic of the bases has the end of one that is not whole, or not of this log; nothing rests "
-             "on it"},
 };
 
 constexpr bool is_in_order() {
@@ -150,7 +149,7 @@ constexpr bool is_in_order() {
   }
   return true;
 }
-static_assert(is_in_order() && static_cast<std::size_t>(log_kind::base_ignored) + 1 == k_rules.size());
+static_assert(is_in_order() && static_cast<std::size_t>(log_kind::outbox_full) + 1 == k_rules.size());
 
 }  // namespace
 

@@ -72,6 +72,7 @@ enum class log_kind : std::uint8_t {
   log_away,
   base_written,
   base_put_off,
+  base_ignored,
   base_restored,
   replica_differs,
   // Events.
@@ -95,8 +96,6 @@ enum class log_kind : std::uint8_t {
   messages_unsent,
   message_given_up,
   outbox_full,
-  // Of a replicated log as well.
-  base_ignored,
 };
 
 struct log_rule {

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 namespace ratchet {
 namespace {
 
+using pair_support::cluster;
 using pair_support::expected;
 using pair_support::instance;
 using pair_support::make_many_bases;
@@ -136,7 +139,9 @@ struct forged_end {
       end.of.at.chain = each.chunk.chain;
       end.of.at.offset = offset;
     }
-    end.of.made = k_noon_time.time_since_epoch().count();
+    end.of.made = std::chrono::duration_cast<std::chrono::milliseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
   }
   void append_begin_to(cluster& to) const {
     std::string bytes;
@@ -150,14 +155,37 @@ struct forged_end {
   }
 };
 
-TEST_F(pair, nothing_is_cut_for_the_end_of_a_base_that_is_not_there) {
+class pair_with_forged_bases : public pair {
+ protected:
+  /// What an owner says of itself behind some turns. It says so a few times a second.
+  [[nodiscard]] std::function<void(pair_source&, std::atomic<bool>&)> until_shown(status_snapshot& to) {
+    return [this, &to, left = 60](pair_source&, std::atomic<bool>& stop) mutable {
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+      if (--left == 0) to = first.shown();
+      stop = left <= 0;
+    };
+  }
+  /// Calls it once, when the first base has begun.
+  [[nodiscard]] std::unique_ptr<memory_slot_log> forge_behind_begin(
+      std::function<void(const replicate::base_record&)> forge) {
+    auto watcher = std::make_unique<memory_slot_log>(c.bases);
+    watcher->on_progress([this, forge = std::move(forge)] {
+      replicate::base_record last;
+      if (has_forged || !decode_base_record(*c.bases.at(c.bases.end() - 1), last)) return;
+      if (last.head.kind != replicate::base_kind::begin) return;
+      has_forged = true;
+      forge(last);
+    });
+    return watcher;
+  }
+  bool has_forged{false};
+};
+
+TEST_F(pair_with_forged_bases, nothing_is_cut_for_the_end_of_a_base_that_is_not_there) {
   let_first_read(20);
   forged_end{c}.append_end_to(c);
   status_snapshot shown;
-  ASSERT_FALSE(first.run([&, left = 40](pair_source&, std::atomic<bool>& stop) mutable {
-    if (--left == 0) shown = first.shown();
-    stop = left <= 0;
-  }));
+  ASSERT_FALSE(first.run(until_shown(shown)));
   EXPECT_EQ(c.log.first(), 0);
   ASSERT_TRUE(shown.slot);
   EXPECT_FALSE(shown.slot->bases.newest);
@@ -167,7 +195,7 @@ TEST_F(pair, nothing_is_cut_for_the_end_of_a_base_that_is_not_there) {
   EXPECT_EQ(second.seen(), expected(c));
 }
 
-TEST_F(pair, nothing_is_cut_for_a_base_of_somebody_else_even_if_it_is_whole) {
+TEST_F(pair_with_forged_bases, nothing_is_cut_for_a_base_of_somebody_else_even_if_it_is_whole) {
   let_first_read(20);
   const forged_end whole{c};
   whole.append_begin_to(c);
@@ -176,7 +204,7 @@ TEST_F(pair, nothing_is_cut_for_a_base_of_somebody_else_even_if_it_is_whole) {
   EXPECT_EQ(c.log.first(), 0);
 }
 
-TEST_F(pair, a_base_of_a_step_that_the_log_does_not_have_is_as_if_it_were_not_there) {
+TEST_F(pair_with_forged_bases, a_base_of_a_step_that_the_log_does_not_have_is_as_if_it_were_not_there) {
   const std::vector<std::function<void(forged_end&)>> changes{
       [](forged_end& f) { f.end.of.at.chain.low ^= 1; },
       [](forged_end& f) { f.end.of.at.offset = INT64_MAX; },
@@ -188,6 +216,7 @@ TEST_F(pair, a_base_of_a_step_that_the_log_does_not_have_is_as_if_it_were_not_th
   let_first_read(20);
   first.change = make_many_bases;
   std::uint64_t ignored = 0;
+  status_snapshot shown;
   for (const auto& change : changes) {
     c.bases.lose_from(0);
     forged_end whole{c};
@@ -196,10 +225,8 @@ TEST_F(pair, a_base_of_a_step_that_the_log_does_not_have_is_as_if_it_were_not_th
     whole.append_end_to(c);
     produce(c, 10);
     const std::int64_t before = c.log.first();
-    ASSERT_FALSE(first.run([&, left = 60](pair_source&, std::atomic<bool>& stop) mutable {
-      if (--left == 0) ignored += first.shown().slot->bases.failures;
-      stop = left <= 0;
-    }));
+    ASSERT_FALSE(first.run(until_shown(shown)));
+    ignored += shown.slot->bases.failures;
     EXPECT_GT(c.log.first(), before) << "the owner has written its own";
   }
   EXPECT_EQ(ignored, changes.size());
@@ -208,7 +235,7 @@ TEST_F(pair, a_base_of_a_step_that_the_log_does_not_have_is_as_if_it_were_not_th
   EXPECT_EQ(second.seen(), expected(c));
 }
 
-TEST_F(pair, absurd_numbers_in_the_end_of_a_base_postpone_no_other_one) {
+TEST_F(pair_with_forged_bases, absurd_numbers_in_the_end_of_a_base_postpone_no_other_one) {
   const std::vector<std::function<void(forged_end&)>> changes{
       [](forged_end& f) { f.end.bytes = std::uint64_t{1} << 63U; },
       [](forged_end& f) { f.end.parts = UINT64_MAX; },
@@ -230,7 +257,7 @@ TEST_F(pair, absurd_numbers_in_the_end_of_a_base_postpone_no_other_one) {
   }
 }
 
-TEST_F(pair, a_base_from_the_future_postpones_no_other_one_for_ever) {
+TEST_F(pair_with_forged_bases, a_base_from_the_future_postpones_no_other_one_for_ever) {
   let_first_read(20);
   forged_end whole{c};
   whole.end.of.made = replicate::k_last_made;
@@ -249,17 +276,12 @@ TEST_F(pair, a_base_from_the_future_postpones_no_other_one_for_ever) {
   EXPECT_GT(c.log.first(), 0);
 }
 
-TEST_F(pair, the_end_of_a_base_in_the_middle_of_it_is_passed_over) {
-  bool has_forged = false;
-  memory_slot_log watcher{c.bases};
-  watcher.on_progress([&] {
-    replicate::base_record last;
-    if (has_forged || !decode_base_record(*c.bases.at(c.bases.end() - 1), last)) return;
-    if (last.head.kind != replicate::base_kind::begin) return;
-    has_forged = true;
+TEST_F(pair_with_forged_bases, the_end_of_a_base_in_the_middle_of_it_is_passed_over) {
+  const auto watcher = forge_behind_begin([this](const replicate::base_record& begin) {
     forged_end early{c};
-    early.head.base = last.head.base;
-    early.end.of = last.begin;
+    early.head.base = begin.head.base;
+    early.end.of = begin.begin;
+    early.end.parts = 9;
     early.append_end_to(c);
   });
   first.change = make_many_bases;
@@ -271,16 +293,24 @@ TEST_F(pair, the_end_of_a_base_in_the_middle_of_it_is_passed_over) {
   EXPECT_EQ(second.seen(), expected(c));
 }
 
-TEST_F(pair, nothing_is_cut_for_a_base_that_is_another_one_when_it_is_read_back) {
-  bool has_forged = false;
-  memory_slot_log watcher{c.bases};
-  watcher.on_progress([&] {
-    replicate::base_record last;
-    if (has_forged || !decode_base_record(*c.bases.at(c.bases.end() - 1), last)) return;
-    if (last.head.kind != replicate::base_kind::begin) return;
-    has_forged = true;  // its first part, before its writer's own
-    std::string part;
-    replicate::append_base_part(part, {replicate::base_kind::part, last.head.lineage, last.head.base}, {0, ""});
+TEST_F(pair_with_forged_bases, nothing_is_cut_for_a_base_that_somebody_else_has_ended) {
+  const auto watcher = forge_behind_begin([this](const replicate::base_record& begin) {
+    forged_end early{c};  // without parts: whoever reads it finds it whole
+    early.head.base = begin.head.base;
+    early.end.of = begin.begin;
+    early.append_end_to(c);
+  });
+  first.change = make_many_bases;
+  let_first_read(60);
+  ASSERT_TRUE(has_forged);
+  EXPECT_EQ(c.log.first(), 0);
+}
+
+TEST_F(pair_with_forged_bases, nothing_is_cut_for_a_base_that_is_another_one_when_it_is_read_back) {
+  const auto watcher = forge_behind_begin([this](const replicate::base_record& begin) {
+    std::string part;  // its first part, before its writer's own
+    replicate::append_base_part(part, {replicate::base_kind::part, begin.head.lineage, begin.head.base},
+                                {0, ""});
     c.bases.append(part);
   });
   first.change = make_many_bases;
@@ -289,7 +319,7 @@ TEST_F(pair, nothing_is_cut_for_a_base_that_is_another_one_when_it_is_read_back)
   EXPECT_EQ(c.log.first(), 0);
 }
 
-TEST_F(pair, no_state_is_erased_for_a_base_that_the_log_does_not_go_on_from) {
+TEST_F(pair_with_forged_bases, no_state_is_erased_for_a_base_that_the_log_does_not_go_on_from) {
   second.change = make_many_bases;
   let_first_read(20);
   produce(c, 100);

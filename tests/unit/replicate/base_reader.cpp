@@ -234,7 +234,8 @@ TEST(a_survey_of_bases, keeps_few_that_were_begun) {
     survey.take(next++, one[i]);
     survey.take(next++, base_of(100 + i)[0]);  // and never goes on
   }
-  EXPECT_EQ(taken_of(survey, {one.back()}, next), "9@0-" + std::to_string(next - 1) + " ");
+  const std::string said = "9@0-" + std::to_string(next) + " ";
+  EXPECT_EQ(taken_of(survey, {one.back()}, next), said);
 }
 
 TEST_F(a_reader_of_bases, gives_up_one_whose_bytes_are_no_rows) {
