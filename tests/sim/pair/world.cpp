@@ -165,7 +165,7 @@ void world::land(bool all) {
 void world::meet_faults() {
   if (!in_.one_in(fault_rate_)) return;
   machine& whose = *machines_[in_.draw(static_cast<std::uint32_t>(machines_.size()))];
-  in_.one_in(3) ? meet_brokers(in_.draw(8)) : meet(in_.draw(8), whose);
+  in_.one_in(3) ? meet_brokers(in_.draw(9)) : meet(in_.draw(8), whose);
 }
 
 void world::meet(std::uint32_t which, machine& whose) {
@@ -218,9 +218,25 @@ void world::meet_brokers(std::uint32_t which) {
       note("a log without a leader");
       is_led_ = !is_led_;
       return of_.log.set_led(is_led_);
+    case 6:
+      return refuse_records();
     default:
       return repeat_records();
   }
+}
+
+/// A right that is taken away, and given back: of fences and all else that is no step, or of steps.
+void world::refuse_records() {
+  if (of_.log.refuses) {
+    of_.log.refuses = {};
+    return;
+  }
+  note("brokers that refuse");
+  const bool takes_steps = in_.one_in(2);
+  of_.log.refuses = [takes_steps](const replicate::append_request& r) {
+    const bool is_taken = (r.ticket.step > 0) == takes_steps;
+    return is_taken ? std::error_code{} : make_error_code(errc::access_denied);
+  };
 }
 
 /// As a client does behind a new leader.
@@ -261,6 +277,7 @@ void world::heal() {
   is_slow_ = false;
   of_.answers = is_led_ = true;
   of_.log.set_led(true);
+  of_.log.refuses = {};
   for (const auto& each : machines_) each->thaw();
 }
 

@@ -48,6 +48,7 @@ class world {
   void meet_faults();
   void meet(std::uint32_t which, machine&);
   void meet_brokers(std::uint32_t which);
+  void refuse_records();
   void repeat_records();
   void be_down(machine&);
   void heal();
