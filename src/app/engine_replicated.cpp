@@ -182,9 +182,11 @@ std::optional<problem> engine::refusal_of_log_topic(const std::string& topic, co
                    what + "does not exist",
                    "make it: " + typed_command("topics"),
                    {}};
+  const auto command = command_to_change(config_.kafka, topic, *found.value());
   problem wrong{make_error_code(errc::config_invalid),
                 what + "cannot keep it",
-                "change the topic's settings; " + typed_command("topics") + " checks them",
+                "change the topic's settings" + (command ? " (" + *command + ")" : "") + "; " +
+                    typed_command("topics") + " checks them",
                 {}};
   for (const std::string& setting : wrong_settings(*found.value()))
     wrong.diagnostics.push_back({"", 0, 0, "", "set " + setting, ""});
@@ -227,6 +229,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
         return std::move(ended.why);
     }
     replicated_->slot().unassigned();
+    if (replicated_->slot().gives_way()) names_.gave();
     if (ended.end == session_end::left) continue;
     status_.set_ready(false, "making a new Kafka client: " + ended.why->message);
     leave_lead([this] { replicated_->end_lead(); });
@@ -247,8 +250,9 @@ session_result engine::follow_and_lead(standby& waiting, source& group, bool unt
     names_.led(replicated_->slot().position().epoch);
     inbox_.tasks.open();
     if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
-    slot_source from{group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group] {
+    slot_source from{group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group, &waiting] {
                        handover_.look(group);
+                       waiting.note_lead();
                        return replicated_->turn() && replicated_->is_leading();
                      }};
     inbox_.transactions.open();

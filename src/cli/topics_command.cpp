@@ -27,11 +27,12 @@ void say(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-[[nodiscard]] int check(const std::string& topic, const log_topic& found) {
+[[nodiscard]] int check(const kafka_config& kafka, const std::string& topic, const log_topic& found) {
   problem wrong{
       make_error_code(errc::check_failed), "the topic `" + topic + "` cannot keep a replicated log", "", {}};
   for (const std::string& setting : wrong_settings(found))
     wrong.diagnostics.push_back({"", 0, 0, "", "set " + setting, ""});
+  if (const auto command = command_to_change(kafka, topic, found)) wrong.hint = *command;
   if (!wrong.diagnostics.empty()) return report(wrong);
   say("topic " + topic + ": 1 partition, " + std::to_string(found.replicas) +
       " replicas, nothing is deleted\n");
@@ -61,7 +62,7 @@ void say(const std::string& text) {
     if (!found) return failed("cannot check the topic", found.error());
     if (!found.value()) return failed("cannot check the topic", make_error_code(errc::topic_missing));
   }
-  return check(topic, *found.value());
+  return check(kafka, topic, *found.value());
 }
 
 [[nodiscard]] int topics(const topics_options& o) {

@@ -338,7 +338,15 @@ void read_schema(const config_node& root, config& out, config_findings& findings
   }
   step.read(top);
   if (const auto http = top.get("http")) read_http(*http, out.http);
-  if (const auto replicate = top.get("replicate")) read_replicate(*replicate, out.replicate);
+  if (const auto replicate = top.get("replicate")) {
+    read_replicate(*replicate, out.replicate);
+    // The rows of a step are more than the last state in it, and the log takes 1 GiB of them.
+    constexpr std::uint64_t k_most_replicated_snapshot = std::uint64_t{256} << 20U;
+    if (out.replicate && out.state.snapshot_bytes > k_most_replicated_snapshot)
+      replicate->error("cannot be used together with `state.snapshot_bytes` above " +
+                           format_size(k_most_replicated_snapshot),
+                       "lower `state.snapshot_bytes`: a step would not go into the replicated log");
+  }
   if (const auto outbox = top.get("outbox")) read_outbox(*outbox, out.outbox);
   if (const auto sinks = top.get("sinks")) read_sinks(*sinks, out.sinks);
   stream_config of_all;

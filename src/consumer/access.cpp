@@ -72,7 +72,8 @@ std::string names_of_brokers(const kafka_config& kafka) {
 }
 
 problem describe_refusal(access_kind kind, const std::string& text, const kafka_config& kafka,
-                         std::span<const std::string> topics) {
+                         std::span<const std::string> topics, const std::string& topic) {
+  if (!topic.empty()) topics = std::span{&topic, 1};
   switch (kind) {
     case access_kind::login:
       return refused_login(text, kafka);

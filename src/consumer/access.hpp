@@ -15,9 +15,10 @@ namespace ratchet {
 [[nodiscard]] std::string names_of_brokers(const kafka_config&);
 
 /// What brokers hold against this client, for a person: who was refused what, and what to type. `topics` are
-/// those that it is about. The code is access_denied.
+/// those that it may be about, `topic` the one that it is about; empty: it does not say. The code is
+/// access_denied.
 [[nodiscard]] problem describe_refusal(access_kind, const std::string& text, const kafka_config&,
-                                       std::span<const std::string> topics);
+                                       std::span<const std::string> topics, const std::string& topic = {});
 
 /// What topics are for.
 enum class topic_use : std::uint8_t { read, written };

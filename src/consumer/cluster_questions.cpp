@@ -91,8 +91,9 @@ turn_result<> cluster_questions::find_cluster() {
     }
     const bool is_over = waited >= limit || refuse_all(refusing, deps_.settings.kafka);
     if (said && said->access && ++refused >= k_refused_attempts && is_over) {
-      return session_result{session_end::refused,
-                            describe_refusal(*said->access, said->text, deps_.settings.kafka, deps_.topics)};
+      return session_result{
+          session_end::refused,
+          describe_refusal(*said->access, said->text, deps_.settings.kafka, deps_.topics, said->topic)};
     }
     if (deps_.stop_requested()) return session_result{session_end::drained, {}};
     RATCHET_TRY(deps_.meanwhile());
@@ -197,8 +198,9 @@ session_result cluster_questions::failed(const std::string& what, std::error_cod
   auto access = access_kind_of(code);
   if (!access && said) access = said->access;
   if (access) {
-    const std::string text = said && said->access ? said->text : code.message();
-    problem why = describe_refusal(*access, text, deps_.settings.kafka, deps_.topics);
+    const bool has_said = said && said->access;
+    problem why = describe_refusal(*access, has_said ? said->text : code.message(), deps_.settings.kafka,
+                                   deps_.topics, has_said ? said->topic : std::string{});
     why.message = what + ": " + why.message;
     return {session_end::refused, std::move(why)};
   }

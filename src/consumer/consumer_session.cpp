@@ -415,9 +415,9 @@ turn_result<> consumer_session::on_notice(const source_notice& n) {
     const bool of_all = t->access == access_kind::topic || t->access == access_kind::group;
     if (!ownership_.has_taken() && of_all) {
       return session_result{session_end::refused,
-                            describe_refusal(*t->access, t->text, deps_.settings.kafka, topics_)};
+                            describe_refusal(*t->access, t->text, deps_.settings.kafka, topics_, t->topic)};
     }
-    commits_.note_denied(*t->access, t->text);
+    commits_.note_denied(*t->access, t->text, t->topic);
   } else if (t != nullptr) {
     brokers_.note_trouble(*t);
   }

@@ -66,7 +66,7 @@ void offset_commits::turn(time_point now) {
 void offset_commits::ended(const notice::commit_done& c) {
   offsets_->finished(c.offsets, !c.code);
   deps_.meter.commit_ended(!c.code);
-  if (c.access) return note_denied(*c.access, c.code.message());
+  if (c.access) return note_denied(*c.access, c.code.message(), c.topic);
   if (c.code) {
     if (failures_.due(deps_.clock.steady()))
       tell(deps_.log, log_kind::commit_failed, "a commit of offsets failed and will be tried again: {}{}",
@@ -92,8 +92,8 @@ void offset_commits::tell_committed(std::span<const commit_request> requests) {
     deps_.status.set_committed(deps_.stream_of(r.where), r.where, r.next_offset);
 }
 
-void offset_commits::note_denied(access_kind kind, const std::string& text) {
-  const problem why = describe_refusal(kind, text, deps_.settings.kafka, deps_.topics);
+void offset_commits::note_denied(access_kind kind, const std::string& text, const std::string& topic) {
+  const problem why = describe_refusal(kind, text, deps_.settings.kafka, deps_.topics, topic);
   denied_ = why.message;
   deps_.status.raise_condition(k_access_condition, why.message);
   if (!denials_.due(deps_.clock.steady())) return;

@@ -58,7 +58,7 @@ class offset_commits {
   [[nodiscard]] result<void> commit_all(std::chrono::milliseconds timeout);
 
   /// The brokers refuse this user since it reads: not ready until a commit is taken again.
-  void note_denied(access_kind, const std::string& text);
+  void note_denied(access_kind, const std::string& text, const std::string& topic);
 
  private:
   void note_allowed();

@@ -22,6 +22,8 @@ using replicate::owner_phase;
 constexpr std::chrono::seconds k_look_interval{2};
 /// For a base that the log leads on from.
 constexpr std::chrono::seconds k_base_patience{2};
+/// A client that gets nowhere, as without a right to begin, says nothing of its records for ever.
+constexpr std::chrono::seconds k_fence_patience{20};
 
 /// Of a topic that is of no use any more.
 [[nodiscard]] std::string way_to_another_log() {
@@ -46,7 +48,8 @@ slot_replica::slot_replica(const dependencies& of, replicate::owner_options opti
       options_{with(
           std::move(options), [this](const replicate::confirmed_step& step) { apply(step); },
           [this] { drop(); })},
-      owner_{options_, of.store.position().value_or(replicate::log_position{})} {}
+      owner_{options_, of.store.position().value_or(replicate::log_position{})},
+      tries_{options_.instance} {}
 
 result<void> slot_replica::turn() {
   has_more_ = false;
@@ -54,13 +57,17 @@ result<void> slot_replica::turn() {
   take_reports();
   RATCHET_TRY(take_bounds());
   if (restores_to_) return success();
-  if (owner_.phase() == owner_phase::must_fence && !failed_ && !unfit_) {
+  look_at_fence();
+  const bool may_fence = !failed_ && !unfit_ && tries_.is_due(of_.clock.steady());
+  if (owner_.phase() == owner_phase::must_fence && may_fence) {
     ++attempts_;
+    fenced_at_ = of_.clock.steady();
     of_.log.append(owner_.make_fence(of_.draw_writer()));
   }
   if (!looked_at_ || of_.clock.steady() - *looked_at_ >= k_look_interval) look();
   if (bounds_ && !failed_ && !unfit_ && !is_held_) {
     RATCHET_TRY(read());
+    if (leads()) tries_.led();
     // The log goes on from a state that it does not have, and neither has this store.
     const bool lacks_begin = owner_.reader().refused() == replicate::refusal::steps_missing;
     if (lacks_begin && !owner_.reader().position().lineage && bounds_->first == 0) return begin_restore(0);
@@ -80,12 +87,29 @@ void slot_replica::hold(bool held) {
 
 void slot_replica::take_reports() {
   for (const append_report& each : of_.log.reports()) {
-    if (each.failed) {
-      owner_.failed(each.ticket);
-    } else {
+    if (!each.failed) {
       owner_.acknowledged(each.ticket, each.offset);
+      continue;
     }
+    const bool led = leads();
+    if (!owner_.failed(each.ticket)) continue;
+    using kind = lead_failure::kind;
+    const kind other = led ? kind::note : kind::fence;
+    note_failure(each.ticket.step > 0 ? kind::step : other, each.failed, each.ticket.step);
   }
+}
+
+void slot_replica::look_at_fence() {
+  if (!owner_.awaits_fence_report() || of_.clock.steady() - *fenced_at_ < k_fence_patience) return;
+  owner_.read_again();
+  note_failure(lead_failure::kind::silence, make_error_code(errc::source_unavailable));
+}
+
+/// What of the attempt is still under way may land: it counts for nobody.
+void slot_replica::note_failure(lead_failure::kind what, std::error_code code, std::uint64_t step,
+                                std::uint64_t bytes) {
+  of_.log.give_up();
+  tries_.failed({what, code, step, bytes, attempts_}, of_.clock.steady());
 }
 
 result<void> slot_replica::take_bounds() {
@@ -244,6 +268,7 @@ void slot_replica::note_fence(std::string_view record) {
   const auto fault = decode_record(record, read);
   if (fault != replicate::record_fault::none || read.head.kind != replicate::record_kind::fence) return;
   if (!owner_.reader().leads(read.head.epoch, read.head.writer)) return;
+  tries_.fenced();
   of_.store.note_owner(
       {read.head.epoch, std::string{read.fence.instance}, std::string{read.fence.advertise}});
 }
@@ -257,6 +282,7 @@ void slot_replica::apply(const replicate::confirmed_step& step) {
   } else {
     unfit_ = applied.value();
   }
+  tries_.confirmed(step.position.step);
 }
 
 /// What was decided and not confirmed is no step of this store: the log may go on with others.
@@ -267,8 +293,12 @@ void slot_replica::drop() {
 result<void> slot_replica::publish(std::uint64_t step) {
   const auto rows = of_.store.rows_of(step);
   std::vector<replicate::append_request> records;
-  if (!leads() || rows == nullptr || owner_.made_step() + 1 != step || !owner_.append_step(*rows, records)) {
+  const bool is_next = leads() && rows != nullptr && owner_.made_step() + 1 == step;
+  if (!is_next || !owner_.append_step(*rows, records)) {
+    const std::uint64_t bytes = is_next ? rows->size() : 0;
     owner_.read_again();
+    if (is_next)
+      note_failure(lead_failure::kind::too_large, make_error_code(std::errc::message_size), step, bytes);
     drop();  // the step itself, of which the owner knows nothing
     return errc::write_indeterminate;
   }

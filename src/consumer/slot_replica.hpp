@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "consumer/base_voucher.hpp"
+#include "consumer/lead_attempts.hpp"
 #include "consumer/slot_restore.hpp"
 #include "ports/clock.hpp"
 #include "ports/replica.hpp"
@@ -54,12 +55,21 @@ class slot_replica {
     return !restores_to_ && owner_.phase() == replicate::owner_phase::leading;
   }
   /// The group must be asked by a commit whether this instance is not late.
-  [[nodiscard]] bool awaits_claim() const { return owner_.phase() == replicate::owner_phase::claiming; }
+  [[nodiscard]] bool awaits_claim() const {
+    return owner_.phase() == replicate::owner_phase::claiming && tries_.is_due(of_.clock.steady());
+  }
   void claim_answered(bool accepted) { owner_.claim_answered(accepted); }
+  /// It was asked, and gave no answer: it is asked again later.
+  void claim_failed(std::error_code why) { note_failure(lead_failure::kind::claim, why); }
   void assigned(std::uint32_t generation);
   void unassigned();
   /// How many fences it has made: in another attempt it may decide other steps than in the one before.
   [[nodiscard]] std::uint64_t attempt() const { return attempts_; }
+  /// Why the attempts before the next one failed, and when that one is due.
+  [[nodiscard]] const lead_attempts& tries() const { return tries_; }
+  [[nodiscard]] lead_attempts& tries() { return tries_; }
+  /// The group should give the slot to another instance for now.
+  [[nodiscard]] bool gives_way() const { return tries_.gives_way(of_.clock.steady()); }
   /// Ends an attempt in which steps are not confirmed; they go.
   void drop_unconfirmed();
   /// Reads anew what the store remembers, behind steps of others. Errors: as replica::reload().
@@ -119,6 +129,8 @@ class slot_replica {
 
  private:
   void take_reports();
+  void look_at_fence();
+  void note_failure(lead_failure::kind, std::error_code, std::uint64_t step = 0, std::uint64_t bytes = 0);
   [[nodiscard]] result<void> take_bounds();
   [[nodiscard]] result<void> begin_restore(std::int64_t log_first);
   [[nodiscard]] result<void> go_on_restoring();
@@ -147,6 +159,8 @@ class slot_replica {
   std::optional<std::chrono::steady_clock::time_point> complete_at_;  ///< see complete_at()
   std::optional<timestamp> read_time_;
   std::uint64_t attempts_{0};
+  lead_attempts tries_;
+  std::optional<std::chrono::steady_clock::time_point> fenced_at_;  ///< when the last fence was appended
   bool is_at_end_{false};
   bool is_held_{false};
   bool has_more_{false};    ///< the last read has brought something

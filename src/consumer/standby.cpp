@@ -6,7 +6,10 @@
 #include <span>
 #include <utility>
 
+#include "consumer/access.hpp"
 #include "ports/error_class.hpp"
+#include "ports/source_condition.hpp"
+#include "text/units.hpp"
 
 namespace ratchet {
 
@@ -19,9 +22,18 @@ constexpr milliseconds k_standby_poll_timeout{100};
 constexpr milliseconds k_no_wait{0};
 constexpr milliseconds k_log_wait{5};
 constexpr milliseconds k_lead_claim_timeout{5'000};
+/// The end of the log is asked for every two seconds. Whoever has not met it for so long reads slower than
+/// the owner writes, or cannot read.
+constexpr std::chrono::seconds k_far_behind{30};
 
 [[nodiscard]] session_result lost_client(std::error_code code, const char* what) {
   return {session_end::client_lost, problem{code, what, "", {}}};
+}
+
+constexpr const char* k_lead_condition = "replicated_log";
+
+[[nodiscard]] std::string text_of(const problem& p) {
+  return p.message + (p.hint.empty() ? "" : " -> " + p.hint);
 }
 
 }  // namespace
@@ -41,6 +53,9 @@ turn_result<> standby::wait_for_lead() {
   tell(deps_.log, log_kind::standby_following, "following the replicated log `{}` behind step {}",
        slot_.topic, deps_.store.last_step());
   shown_.reset();
+  is_doubtful_ = false;
+  deps_.status.clear_condition(k_lead_condition);
+  if (deps_.store.slot().tries().failure()) show();  // the session may have said that it was ready
   for (;;) {
     RATCHET_TRY(turn());
     if (deps_.store.slot().leads()) return take_lead();
@@ -57,7 +72,19 @@ turn_result<> standby::take_lead() {
   const replicate::log_position& at = deps_.store.slot().position();
   tell(deps_.log, log_kind::lead_taken, "this instance owns the state: epoch {}.{} of the log `{}`, step {}",
        at.epoch.generation, at.epoch.attempt, slot_.topic, at.step);
+  // The same step may be refused again.
+  if (const auto& failure = deps_.store.slot().tries().failure()) {
+    is_doubtful_ = true;
+    deps_.status.raise_condition(k_lead_condition,
+                                 text_of(describe(*failure, deps_.settings.kafka, slot_.topic)));
+  }
   return go_on();
+}
+
+void standby::note_lead() {
+  if (!is_doubtful_ || deps_.store.slot().tries().failure()) return;
+  is_doubtful_ = false;
+  deps_.status.clear_condition(k_lead_condition);
 }
 
 turn_result<> standby::turn() {
@@ -90,11 +117,12 @@ turn_result<> standby::follow() {
     tell_of_trouble(done.error());
     return go_on();
   }
+  tell_of_failure();
   // A member may be given the slot at once, so it joins when nothing is left to read.
   cannot_lead_ = why_it_cannot_lead();
-  if (joined_ && (is_restoring || !cannot_lead_.empty()))
-    return session_result{session_end::left, std::nullopt};
-  if (!cannot_lead_.empty()) return go_on();
+  const bool stays_out = deps_.store.slot().gives_way() || !cannot_lead_.empty();
+  if (joined_ && (is_restoring || stays_out)) return session_result{session_end::left, std::nullopt};
+  if (stays_out) return go_on();
   if (joined_ || !deps_.store.slot().is_at_end() || deps_.store.must_wait()) return go_on();
   return join();
 }
@@ -154,7 +182,7 @@ turn_result<> standby::claim() {
   } else if (classify(taken.error()) == error_class::moved_on) {
     deps_.store.slot().claim_answered(false);
   } else {
-    tell_of_trouble(taken.error());  // it is asked again
+    deps_.store.slot().claim_failed(taken.error());
   }
   return go_on();
 }
@@ -172,14 +200,23 @@ problem standby::answers_nothing() const {
 }
 
 void standby::stand_by_again(bool given_back, bool owes_answer) {
-  tell(deps_.log, log_kind::lead_lost, "this instance owns the state no more{}",
-       given_back ? ": the group took it back" : "");
+  const std::string why = given_back ? "the group took it back" : why_lost();
+  tell(deps_.log, log_kind::lead_lost, "this instance owns the state no more{}{}", why.empty() ? "" : ": ",
+       why);
   if (given_back || owes_answer) deps_.store.slot().unassigned();
   deps_.store.end_lead();
   if (given_back) return;
   // What the group gave is still given, but not read.
   const auto answered = owes_answer ? deps_.source.unassign() : deps_.source.assign({});
   if (!answered) tell_of_trouble(answered.error());
+}
+
+std::string standby::why_lost() {
+  const auto& failure = deps_.store.slot().tries().failure();
+  if (!failure || failure->attempt != deps_.store.slot().attempt()) return deps_.store.failure();
+  (void)deps_.store.slot().tries().take_news();
+  return text_of(describe(*failure, deps_.settings.kafka, slot_.topic)) + "; trying again in " +
+         format_duration(deps_.store.slot().tries().pause());
 }
 
 void standby::end_with_client() {
@@ -205,10 +242,30 @@ void standby::tell_of_trouble(std::error_code code) {
 
 /// The log is read without the group: what the group's client says is about the group.
 void standby::tell_of_group(const notice::trouble& t) {
+  if (t.access) return tell_of_refusal(*t.access, t.text, t.topic);
   if (joined_ && !is_member_) group_trouble_ = t.text;
   if (troubles_.due(deps_.clock.steady()))
     tell(deps_.log, log_kind::brokers_away, "the group `{}` does not answer: {}; trying again{}",
          deps_.settings.kafka.group, t.text, troubles_.suppressed());
+}
+
+/// The group is asked for the log's topic alone.
+void standby::tell_of_refusal(access_kind kind, const std::string& text, const std::string& topic) {
+  const std::array asked{slot_.topic};
+  const std::string why = text_of(describe_refusal(kind, text, deps_.settings.kafka, asked, topic));
+  if (joined_ && !is_member_) group_trouble_ = why;
+  if (troubles_.due(deps_.clock.steady()))
+    tell(deps_.log, log_kind::access_denied, "{}; trying again{}", why, troubles_.suppressed());
+}
+
+void standby::tell_of_failure() {
+  const auto failure = deps_.store.slot().tries().take_news();
+  if (!failure) return;
+  const problem why = describe(*failure, deps_.settings.kafka, slot_.topic);
+  if (passes(classify(failure->code)) && !troubles_.due(deps_.clock.steady())) return;
+  tell(deps_.log, log_kind::lead_refused, "this instance cannot own the state: {}; trying again in {}{}",
+       text_of(why), format_duration(deps_.store.slot().tries().pause()),
+       deps_.store.slot().gives_way() ? "; until then another instance may" : "");
 }
 
 std::string standby::why_not_ready() const {
@@ -217,15 +274,28 @@ std::string standby::why_not_ready() const {
     constexpr unsigned k_to_mib = 20;
     return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";
   }
+  if (const auto& failure = deps_.store.slot().tries().failure())
+    return "this instance cannot own the state: " +
+           text_of(describe(*failure, deps_.settings.kafka, slot_.topic));
   if (deps_.handover != nullptr && !deps_.handover->successor().empty())
     return "waiting until `" + deps_.handover->successor() + "` owns the state";
   if (!joined_ && deps_.store.must_wait())
     return "writing a copy of the state, for the log to go on from, at step " +
            std::to_string(deps_.store.last_step());
   if (!joined_) return "reading the replicated log, at step " + std::to_string(deps_.store.last_step());
-  if (is_member_) return "";
+  if (is_member_) return how_far_behind();
   return "waiting for the group to let this instance in" +
          (group_trouble_.empty() ? std::string{} : ": " + group_trouble_);
+}
+
+/// It would have to read the rest before it could lead. Meanwhile nobody would own the state.
+std::string standby::how_far_behind() const {
+  const auto complete = deps_.store.slot().complete_at();
+  if (!complete) return "";
+  const auto age = std::chrono::floor<std::chrono::seconds>(deps_.clock.steady() - *complete);
+  if (age < k_far_behind) return "";
+  return "far behind in the replicated log: what is here may be " + format_duration(age) + " old, at step " +
+         std::to_string(deps_.store.last_step());
 }
 
 void standby::show() {

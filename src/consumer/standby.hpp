@@ -28,7 +28,8 @@ namespace ratchet {
 /// A member must be able to lead at once, and must not come before the owner in the group's order. So the
 /// client is left for a new one (session_end::left) where a copy of the state has to be read, where the group
 /// went on without it, where this instance could not lead as it is (see lead_check), and where the log has
-/// another epoch than its name (see member_name()).
+/// another epoch than its name (see member_name()). It is also left where the brokers refused this instance's
+/// attempts to lead: another one may have the right.
 class standby {
  public:
   struct dependencies {
@@ -58,6 +59,8 @@ class standby {
   void stand_by_again(bool given_back, bool owes_answer);
   /// The same, where the client is left.
   void end_with_client();
+  /// To be called while it leads: what stood against it may be over.
+  void note_lead();
   [[nodiscard]] bool has_joined() const noexcept { return joined_; }
 
  private:
@@ -73,7 +76,11 @@ class standby {
   [[nodiscard]] session_result store_failed(std::error_code) const;
   void tell_of_trouble(std::error_code);
   void tell_of_group(const notice::trouble&);
+  void tell_of_refusal(access_kind, const std::string& text, const std::string& topic);
+  void tell_of_failure();
+  [[nodiscard]] std::string why_lost();
   [[nodiscard]] std::string why_not_ready() const;
+  [[nodiscard]] std::string how_far_behind() const;
   void show();
 
   dependencies deps_;
@@ -85,6 +92,7 @@ class standby {
   std::string cannot_lead_;           ///< why, as was found last
   bool is_restoring_{false};          ///< when it was shown last
   std::optional<std::string> shown_;  ///< on the status: why it is not ready
+  bool is_doubtful_{false};           ///< it leads, and what stood against it is on the status
   log_pace troubles_;
 };
 

@@ -28,6 +28,10 @@ struct kept_setting {
 constexpr kept_setting k_settings[] = {{"cleanup.policy", "delete", &log_topic::cleanup_policy},
                                        {"retention.ms", "-1", &log_topic::retention_ms},
                                        {"retention.bytes", "-1", &log_topic::retention_bytes}};
+/// For a batch of a log's writer, see log_writer_settings(). By default topics have a little more.
+constexpr const char* k_message_bytes_name = "max.message.bytes";
+constexpr std::uint64_t k_message_bytes_least = std::uint64_t{1} << 20U;
+constexpr std::uint64_t k_message_bytes_made = 1'048'588;
 
 result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
   kafka_properties settings = producer_settings(config);
@@ -46,7 +50,26 @@ result<std::shared_ptr<kafka_client>> connect(const kafka_config& config) {
 [[nodiscard]] std::map<std::string, std::string> settings_to_make(int replicas) {
   std::map<std::string, std::string> all{{"min.insync.replicas", std::to_string(least_in_sync(replicas))}};
   for (const kept_setting& s : k_settings) all[s.name] = s.wanted;
+  all[k_message_bytes_name] = std::to_string(k_message_bytes_made);  // the brokers' own may be smaller
   return all;
+}
+
+/// One that is to be changed.
+struct wrong_setting {
+  std::string name;
+  std::string wanted;
+  std::string found;
+};
+
+[[nodiscard]] std::vector<wrong_setting> settings_to_change(const log_topic& t) {
+  std::vector<wrong_setting> wrong;
+  for (const kept_setting& s : k_settings) {
+    if (t.*s.found != s.wanted) wrong.push_back({s.name, s.wanted, t.*s.found});
+  }
+  if (t.max_message_bytes != 0 && t.max_message_bytes < k_message_bytes_least)
+    wrong.push_back(
+        {k_message_bytes_name, std::to_string(k_message_bytes_made), std::to_string(t.max_message_bytes)});
+  return wrong;
 }
 
 /// Its partitions and replicas; none: it is not there.
@@ -105,6 +128,8 @@ result<std::optional<log_topic>> find_log_topic(const kafka_config& config, cons
   for (const kept_setting& s : k_settings) (*found).*s.found = value(s.name);
   const std::string least = value("min.insync.replicas");
   std::from_chars(least.data(), least.data() + least.size(), found->min_insync_replicas);
+  const std::string largest = value(k_message_bytes_name);
+  std::from_chars(largest.data(), largest.data() + largest.size(), found->max_message_bytes);
   return found;
 }
 
@@ -125,11 +150,19 @@ std::vector<std::string> wrong_settings(const log_topic& t) {
   std::vector<std::string> wrong;
   if (t.partitions != 1)
     wrong.push_back("one partition, it has " + std::to_string(t.partitions) + " (use another topic)");
-  for (const kept_setting& s : k_settings) {
-    if (t.*s.found != s.wanted)
-      wrong.push_back(std::string{s.name} + "=" + s.wanted + ", it has " + t.*s.found);
-  }
+  for (const wrong_setting& s : settings_to_change(t))
+    wrong.push_back(s.name + "=" + s.wanted + ", it has " + s.found);
   return wrong;
+}
+
+std::optional<std::string> command_to_change(const kafka_config& config, const std::string& topic,
+                                             const log_topic& t) {
+  const std::vector<wrong_setting> all = settings_to_change(t);
+  if (all.empty()) return std::nullopt;
+  std::string list;
+  for (const wrong_setting& s : all) list += (list.empty() ? "" : ",") + s.name + "=" + s.wanted;
+  return "kafka-configs.sh --bootstrap-server " + join_brokers(config.brokers) +
+         " --alter --entity-type topics --entity-name " + topic + " --add-config " + list;
 }
 
 std::vector<std::string> risky_settings(const log_topic& t) {
@@ -152,7 +185,8 @@ std::string command_to_make(const kafka_config& config, const std::string& topic
                      " --create --topic " + topic + " --partitions 1 --replication-factor " +
                      std::to_string(replicas);
   for (const kept_setting& s : k_settings) text += std::string{" --config "} + s.name + "=" + s.wanted;
-  return text + " --config min.insync.replicas=" + std::to_string(least_in_sync(replicas));
+  return text + " --config min.insync.replicas=" + std::to_string(least_in_sync(replicas)) + " --config " +
+         k_message_bytes_name + "=" + std::to_string(k_message_bytes_made);
 }
 
 }  // namespace ratchet

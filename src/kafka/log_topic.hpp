@@ -11,7 +11,8 @@
 #include "ratchet/error.hpp"
 #include "ratchet/types.hpp"
 
-/// The topic of a replicated log: one partition, of which Kafka deletes nothing.
+/// The topic of a replicated log: one partition, of which Kafka deletes nothing, and which takes what a log's
+/// writer sends together.
 namespace ratchet {
 
 /// What a topic is; as far as this user may see it.
@@ -22,6 +23,7 @@ struct log_topic {
   std::string retention_ms;
   std::string retention_bytes;
   int min_insync_replicas{0};
+  std::uint64_t max_message_bytes{0};  ///< the topic's, or the brokers' where it has none; 0: not told
 };
 
 /// None: no broker knows the topic. Blocks up to the time-out. Errors: source_unavailable; without access;
@@ -39,6 +41,9 @@ struct log_topic {
 /// With fewer than two copies of each record a broker's disk takes confirmed steps with it. What is to be
 /// changed, each as `retention.ms=-1, it has 604800000`; empty: nothing. Pure.
 [[nodiscard]] std::vector<std::string> wrong_settings(const log_topic&);
+/// A command of Kafka's that changes them; none: there are none that could be changed. Pure.
+[[nodiscard]] std::optional<std::string> command_to_change(const kafka_config&, const std::string& topic,
+                                                           const log_topic&);
 /// What does not stop a run. Pure.
 [[nodiscard]] std::vector<std::string> risky_settings(const log_topic&);
 /// A command of Kafka's that makes the topic. Pure.

@@ -146,6 +146,7 @@ kafka_properties log_writer_settings(const kafka_config& config, const std::stri
   all["compression.type"] = compression;
   // Records are large already; what waits while requests are under way goes together all the same.
   all["linger.ms"] = "0";
+  all["batch.size"] = "1000000";                     // what the topic must take, see wrong_settings()
   all["queue.buffering.max.messages"] = "10000000";  // log_writer has a bound of its own
   // A standby's connections are there when it takes over. librdkafka 2.0.2 looks once a second whether it
   // needs one to a broker that it is not connected to.

@@ -82,20 +82,20 @@ void source_events::on_error(rd_kafka_t* handle, rd_kafka_resp_err_t code, const
   }
 }
 
-void source_events::complain(const std::error_code& code, std::string text) {
+void source_events::complain(const std::error_code& code, std::string text, std::string topic) {
   const auto access = access_kind_of(code);
   // That all brokers are down follows on what brought them down, and says less.
   const bool tells_less = code == kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
   if (complaint_ && (tells_less || (complaint_->access && !access))) return;
-  complaint_ = complaint{code, access, without_state(std::move(text))};
+  complaint_ = complaint{code, access, without_state(std::move(text)), std::move(topic)};
 }
 
 std::optional<complaint> source_events::take_complaint() {
   auto said = std::exchange(complaint_, std::nullopt);
   const bool tells_more = said && said->code != kafka_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN);
   if (std::string failure = last_failure(); !tells_more && !failure.empty()) {
-    said =
-        complaint{kafka_error(RD_KAFKA_RESP_ERR__TRANSPORT), std::nullopt, without_state(std::move(failure))};
+    said = complaint{
+        kafka_error(RD_KAFKA_RESP_ERR__TRANSPORT), std::nullopt, without_state(std::move(failure)), {}};
   }
   return said;
 }
@@ -104,7 +104,8 @@ void source_events::on_commit(rd_kafka_resp_err_t code, const rd_kafka_topic_par
   if (closing_) return;
   commit_under_way = false;
   commit_result done = read_commit(code, list);
-  notices_.emplace_back(notice::commit_done{std::move(done.offsets), done.code, access_kind_of(done.code)});
+  notices_.emplace_back(notice::commit_done{std::move(done.offsets), done.code, access_kind_of(done.code),
+                                            std::move(done.topic)});
 }
 
 void source_events::on_message_error(rd_kafka_t* handle, const rd_kafka_message_t& message, bool assigned) {
@@ -124,8 +125,8 @@ void source_events::on_message_error(rd_kafka_t* handle, const rd_kafka_message_
   } else if (code == source_condition::unreadable && message.partition >= 0) {
     if (assigned) notices_.emplace_back(notice::unreadable{std::move(where), message.offset, text});
   } else {
-    complain(code, text);
-    notices_.emplace_back(notice::trouble{code, text, access_kind_of(code)});
+    complain(code, text, where.topic);
+    notices_.emplace_back(notice::trouble{code, text, access_kind_of(code), std::move(where.topic)});
   }
 }
 
@@ -134,7 +135,10 @@ commit_result read_commit(rd_kafka_resp_err_t code, const rd_kafka_topic_partiti
   out.code = kafka_error(code);
   for (const auto& entry : entries_of(list)) {
     if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      if (!out.code) out.code = kafka_error(entry.err);
+      if (!out.code) {
+        out.code = kafka_error(entry.err);
+        out.topic = entry.topic;
+      }
       continue;
     }
     // Some errors of the whole request leave every partition's own at "no error".

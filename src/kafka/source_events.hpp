@@ -39,7 +39,7 @@ class source_events final : public client_callbacks {
   /// See source::take_complaint().
   [[nodiscard]] std::optional<complaint> take_complaint();
   /// For errors that come as the answer of a question.
-  void complain(const std::error_code&, std::string text);
+  void complain(const std::error_code&, std::string text, std::string topic = {});
 
   [[nodiscard]] answer wanted() const noexcept { return wanted_; }
   void answered() noexcept { wanted_ = answer::none; }
@@ -62,6 +62,7 @@ class source_events final : public client_callbacks {
 struct commit_result {
   std::vector<committed_offset> offsets;
   std::error_code code;
+  std::string topic;  ///< that the code is about; empty: all of them
 };
 [[nodiscard]] commit_result read_commit(rd_kafka_resp_err_t, const rd_kafka_topic_partition_list_t*);
 

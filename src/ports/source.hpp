@@ -79,6 +79,7 @@ struct complaint {
   std::error_code code;
   std::optional<access_kind> access;  ///< none: the network, or the brokers themselves
   std::string text;
+  std::string topic{};  ///< that it is about; empty: the client does not say
 };
 
 /// What happened beside the records, in order. The owner acts on it between steps.
@@ -111,11 +112,13 @@ struct commit_done {
   std::vector<committed_offset> offsets;
   std::error_code code;
   std::optional<access_kind> access{};  ///< as above, of `code`
+  std::string topic{};                  ///< that `code` is about; empty: all of them
 };                                      ///< of the commit() under way
 struct trouble {
   std::error_code code;
   std::string text;
   std::optional<access_kind> access{};  ///< the brokers refuse this client: somebody has to act
+  std::string topic{};                  ///< that it is about; empty: the client does not say
 };                                      ///< brokers unreachable and the like; it goes on
 struct bounds_told {
   topic_partition where;

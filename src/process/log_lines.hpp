@@ -66,6 +66,7 @@ enum class log_kind : std::uint8_t {
   standby_following,
   lead_taken,
   lead_lost,
+  lead_refused,
   handover_begun,
   handover_done,
   handover_failed,

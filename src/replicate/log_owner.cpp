@@ -203,8 +203,10 @@ void log_owner::acknowledged(const append_ticket& ticket, std::optional<std::int
   settle();
 }
 
-void log_owner::failed(const append_ticket& ticket) {
-  if (is_of_attempt(ticket)) end_attempt();
+bool log_owner::failed(const append_ticket& ticket) {
+  if (!is_of_attempt(ticket)) return false;
+  end_attempt();
+  return true;
 }
 
 bool log_owner::front_is_known() const {

@@ -98,8 +98,13 @@ class log_owner {
   [[nodiscard]] append_request make_note(log_record);
   /// The brokers keep a record, at `offset` where they say so. Reports of earlier attempts are ignored.
   void acknowledged(const append_ticket&, std::optional<std::int64_t> offset);
-  /// A record will never be known to be there: the attempt is over. Reports of earlier attempts are ignored.
-  void failed(const append_ticket&);
+  /// A record will never be known to be there: the attempt is over. False: reports of earlier attempts are
+  /// ignored.
+  bool failed(const append_ticket&);
+  /// Its fence is under way, and nobody has said what became of it.
+  [[nodiscard]] bool awaits_fence_report() const {
+    return phase_ == owner_phase::fencing && !fence_acknowledged_;
+  }
 
   /// What is to be read now. In standby, claiming, must_fence and late: everything, as it comes. While it
   /// leads: only what the brokers have acknowledged beyond what is known.

@@ -42,6 +42,9 @@ class memory_log {
     lost,      ///< it never will be there, and its writer hears so
   };
 
+  /// What the brokers have against a record; none, and by default: nothing. It fails for good.
+  std::function<std::error_code(const replicate::append_request&)> refuses;
+
   /// Somebody appends. Its offset.
   std::int64_t append(std::string record) {
     const std::int64_t at = end();
@@ -57,6 +60,8 @@ class memory_log {
   /// Ends the journey of a producer's first record. False: it has none.
   bool land(memory_producer& of, how what = how::kept) {
     if (of.under_way_.empty()) return false;
+    const std::error_code refused = refuses ? refuses(of.under_way_.front()) : std::error_code{};
+    if (refused) what = how::lost;
     if (what == how::repeated) {
       append(of.under_way_.front().record);
       return true;
@@ -65,7 +70,7 @@ class memory_log {
     of.under_way_.pop_front();
     append_report report{request.ticket, {}, {}};
     if (what == how::lost) {
-      report.failed = std::make_error_code(std::errc::message_size);
+      report.failed = refused ? refused : std::make_error_code(std::errc::message_size);
     } else {
       report.offset = append(request.record);
     }

@@ -250,6 +250,7 @@ void machine::run() {
         throw broken(name_ + " ends: " + (ended.why ? ended.why->message : ""));
     }
     store_->slot().unassigned();
+    if (store_->slot().gives_way()) names_->gave();
     inbox_->transactions.store_lost();
     inbox_->transactions.close();
     store_->end_lead();
@@ -268,6 +269,7 @@ session_result machine::follow_and_lead(standby& waiting, source& group) {
     if (!load_tasks(streams_, tasks_, *store_)) throw broken("the streams' states cannot be read");
     slot_source from{group, k_slot, clock_, [&] {
                        look_at_handover(group);
+                       waiting.note_lead();
                        return store_->turn() && store_->is_leading();
                      }};
     inbox_->transactions.open();

@@ -172,7 +172,7 @@ void world::land(bool all) {
 void world::meet_faults() {
   if (!in_.one_in(fault_rate_)) return;
   machine& whose = *machines_[in_.draw(static_cast<std::uint32_t>(machines_.size()))];
-  in_.one_in(3) ? meet_brokers(in_.draw(10)) : meet(in_.draw(10), whose);
+  in_.one_in(3) ? meet_brokers(in_.draw(11)) : meet(in_.draw(10), whose);
 }
 
 void world::meet(std::uint32_t which, machine& whose) {
@@ -235,6 +235,8 @@ void world::meet_brokers(std::uint32_t which) {
       return forge_base();
     case 7:
       return add_partition();
+    case 8:
+      return refuse_records();
     default:
       return repeat_records();
   }
@@ -298,6 +300,20 @@ void world::add_partition() {
   numbers_.push_back(0);
 }
 
+/// A right that is taken away, and given back: of fences and all else that is no step, or of steps.
+void world::refuse_records() {
+  if (of_.log.refuses) {
+    of_.log.refuses = {};
+    return;
+  }
+  note("brokers that refuse");
+  const bool takes_steps = in_.one_in(2);
+  of_.log.refuses = [takes_steps](const replicate::append_request& r) {
+    const bool is_taken = (r.ticket.step > 0) == takes_steps;
+    return is_taken ? std::error_code{} : make_error_code(errc::access_denied);
+  };
+}
+
 /// As a client does behind a new leader.
 void world::repeat_records() {
   note("records again");
@@ -336,6 +352,7 @@ void world::heal() {
   is_slow_ = false;
   of_.answers = is_led_ = true;
   of_.log.set_led(true);
+  of_.log.refuses = {};
   for (const auto& each : machines_) {
     each->thaw();
     each->fill_disk(false);

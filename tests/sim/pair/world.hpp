@@ -48,6 +48,7 @@ class world {
   void meet_faults();
   void meet(std::uint32_t which, machine&);
   void meet_brokers(std::uint32_t which);
+  void refuse_records();
   void repeat_records();
   void forge_base();
   void add_partition();

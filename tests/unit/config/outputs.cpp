@@ -129,6 +129,24 @@ streams:
                       "f.yaml");
 }
 
+TEST(config_of_outputs, bounds_snapshots_further_where_steps_go_through_a_log) {
+  const auto with_log = [](const std::string& bytes) {
+    return parse_config("version: 1\nstate: {path: /var/lib/ratchet, snapshot_bytes: " + bytes + R"(}
+replicate: {topic: l, instance: a}
+streams:
+  - name: payments
+    envelope: {event_id: /id, aggregate: /a, sequence: /s}
+)",
+                        "f.yaml");
+  };
+  EXPECT_TRUE(with_log("256MiB").has_value());
+  const auto refused = with_log("257MiB");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().diagnostics.front().path, "replicate");
+  EXPECT_NE(refused.error().diagnostics.front().message.find("`state.snapshot_bytes` above 256MiB"),
+            std::string::npos);
+}
+
 TEST(config_of_outputs, bounds_snapshots) {
   const auto by_default = parsed("    outputs: [cashback]\n");
   ASSERT_TRUE(by_default.has_value()) << to_text(by_default.error());

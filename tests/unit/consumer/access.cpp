@@ -31,6 +31,13 @@ TEST(refused_topics, say_which_right_is_missing) {
   EXPECT_THAT(read.hint, HasSubstr("--operation Read --topic a --topic b"));
 }
 
+TEST(refused_topics, are_the_one_that_the_brokers_name) {
+  const std::vector<std::string> topics{"a", "b"};
+  const problem told = describe_refusal(access_kind::topic, "denied", brokers(), topics, "a.log");
+  EXPECT_THAT(told.message, HasSubstr("may not read the topic `a.log`: denied"));
+  EXPECT_TRUE(told.hint.ends_with("--operation Read --topic a.log")) << told.hint;
+}
+
 TEST(refused_topics, name_a_command_that_a_shell_takes_whatever_the_names) {
   kafka_config config = brokers();
   config.properties["sasl.username"] = "CN=ann, O=it's";

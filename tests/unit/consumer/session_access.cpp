@@ -53,6 +53,23 @@ TEST(a_refused_login, of_all_brokers_ends_the_start_within_seconds) {
   EXPECT_LE(w.clock.steady() - begin, seconds{5});
 }
 
+TEST(a_refused_topic, is_named_by_what_the_brokers_say_of_it_and_not_by_the_streams) {
+  session_world w;
+  w.source.produce(k_p0, event("a", 1));
+  std::string why;
+  w.source.script = {[] {},
+                     [] {},
+                     [] {},
+                     [&] {
+                       w.source.say(notice::trouble{make_error_code(errc::access_denied), "denied",
+                                                    access_kind::topic, "a.log"});
+                     },
+                     [] {},
+                     [&] { why = w.status.snapshot().ready_reason; }};
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_NE(why.find("may not read the topic `a.log`: denied"), std::string::npos) << why;
+}
+
 struct failing {
   static constexpr reducer_traits traits{.name = "failing", .version = 1};
   outcome apply(const ratchet::event&, state&, effects&) const { return retry(make_error_code(errc::io)); }

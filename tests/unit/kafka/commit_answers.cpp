@@ -53,6 +53,7 @@ TEST(the_answer_to_a_commit, tells_the_error_of_a_partition_and_what_was_committ
   const auto list = list_of({{"a", 5}, {"b", 7, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED}});
   const commit_result done = read_commit(RD_KAFKA_RESP_ERR_NO_ERROR, list.get());
   EXPECT_EQ(done.code, kafka_error(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED));
+  EXPECT_EQ(done.topic, "b");
   EXPECT_EQ(offsets_of(done.offsets), (std::vector<std::int64_t>{5}));
 }
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 log_topic good() {
-  return {1, 3, "delete", "-1", "-1", 2};
+  return {1, 3, "delete", "-1", "-1", 2, 1'048'588};
 }
 
 TEST(log_topic, nothing_is_wrong_with_what_ratchet_makes) {
@@ -38,6 +38,30 @@ TEST(log_topic, each_setting_by_which_kafka_would_delete_the_state_is_named) {
                   "retention.ms=-1, it has 604800000", "retention.bytes=-1, it has 1000"));
 }
 
+TEST(log_topic, a_topic_that_does_not_take_what_a_writer_sends_together_is_named) {
+  log_topic topic = good();
+  topic.max_message_bytes = 1'048'575;
+  EXPECT_THAT(wrong_settings(topic), ElementsAre("max.message.bytes=1048588, it has 1048575"));
+  topic.max_message_bytes = 1'048'576;
+  EXPECT_THAT(wrong_settings(topic), IsEmpty());
+  topic.max_message_bytes = 0;
+  EXPECT_THAT(wrong_settings(topic), IsEmpty()) << "the brokers did not say";
+}
+
+TEST(log_topic, a_command_changes_what_is_wrong) {
+  kafka_config kafka;
+  kafka.brokers = {"a:9092", "b:9092"};
+  log_topic topic = good();
+  EXPECT_EQ(command_to_change(kafka, "p.ratchet", topic), std::nullopt);
+  topic.partitions = 2;
+  EXPECT_EQ(command_to_change(kafka, "p.ratchet", topic), std::nullopt) << "no setting is";
+  topic.retention_ms = "604800000";
+  topic.max_message_bytes = 100'000;
+  EXPECT_EQ(command_to_change(kafka, "p.ratchet", topic),
+            "kafka-configs.sh --bootstrap-server a:9092,b:9092 --alter --entity-type topics --entity-name "
+            "p.ratchet --add-config retention.ms=-1,max.message.bytes=1048588");
+}
+
 TEST(log_topic, one_copy_is_a_risk) {
   log_topic topic = good();
   topic.replicas = 1;
@@ -52,7 +76,7 @@ TEST(log_topic, its_command_has_all_settings) {
   EXPECT_EQ(command_to_make(kafka, "p.ratchet", 3),
             "kafka-topics.sh --bootstrap-server a:9092,b:9092 --create --topic p.ratchet --partitions 1 "
             "--replication-factor 3 --config cleanup.policy=delete --config retention.ms=-1 --config "
-            "retention.bytes=-1 --config min.insync.replicas=2");
+            "retention.bytes=-1 --config min.insync.replicas=2 --config max.message.bytes=1048588");
   EXPECT_THAT(command_to_make(kafka, "p.ratchet", 1), HasSubstr("min.insync.replicas=1"));
 }
 
