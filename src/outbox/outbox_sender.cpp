@@ -150,6 +150,7 @@ void outbox_sender::refused_in_company(entries::iterator at) {
     alone_.insert(at->first);
   } else if (set_apart(at)) {
     alone_.insert(at->first);
+    ++apart_anew_;
   }
   drop(at);
 }
@@ -385,14 +386,15 @@ result<bool> outbox_sender::send_apart(std::uint64_t position, step_of as) {
   return true;
 }
 
-/// By what came of those that went together last.
+/// By what came of those that went together last, and not all that were refused together since.
 void outbox_sender::fit_company() {
-  if (in_company_ == 0) return;
   if (company_refused_) {
     company_ = std::max<std::size_t>(1, in_company_ / 2);
   } else if (in_company_ == company_) {
     company_ = std::min(k_most_company, 2 * company_);
   }
+  if (apart_anew_ > 0) company_ = std::clamp<std::size_t>(apart_anew_ / 2, 1, company_);
+  apart_anew_ = 0;
   in_company_ = 0;
   company_refused_ = false;
 }

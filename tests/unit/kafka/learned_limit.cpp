@@ -25,7 +25,7 @@ TEST(learned_limit, leaves_batches_as_they_are_for_a_message_that_was_alone_in_i
   EXPECT_TRUE(limit.refused(2'000'000, 1'000'000));
   EXPECT_TRUE(limit.refused(1'000'000 - learned_limit::k_framing + 1, 1'000'000));
   EXPECT_EQ(limit.batch_bytes(), 1'000'000U);
-  EXPECT_FALSE(limit.refused(1'000'000 - learned_limit::k_framing, 1'000'000)) << "there may be room beside it";
+  EXPECT_FALSE(limit.refused(1'000'000 - learned_limit::k_framing, 1'000'000)) << "it has company";
 }
 
 TEST(learned_limit, holds_what_is_as_large_as_one_that_was_refused_until_one_is_taken) {
@@ -65,9 +65,9 @@ struct batches_that_are_refused : ::testing::Test {
   static constexpr int k_too_large = 10;
   batches_that_are_refused() {
     EXPECT_TRUE(broker->create_topic("t", 1));
-    to = make_kafka_publisher(config_of(broker->bootstrap(), "g"),
-                              {.log = {}, .on_smaller_batches = [this](const std::string& text) { told += text; }})
-             .value();
+    kafka_publisher_options options;
+    options.on_smaller_batches = [this](const std::string& text) { told += text; };
+    to = make_kafka_publisher(config_of(broker->bootstrap(), "g"), options).value();
   }
   /// Sends one of so many bytes after the others, and says what became of it.
   delivery sent(std::size_t bytes) {
@@ -124,7 +124,7 @@ TEST_F(batches_that_are_refused, for_one_message_alone_are_for_that_and_others_a
   EXPECT_EQ(at_once[0].position, large.position);
   EXPECT_EQ(at_once[0].ended, delivery::how::unfit);
   while (to->delivered().empty()) to->wait(20ms);
-  EXPECT_EQ(sent(1'500'000).ended, delivery::how::done) << "with nothing else under way the brokers are asked";
+  EXPECT_EQ(sent(1'500'000).ended, delivery::how::done) << "alone, they are asked";
   EXPECT_EQ(told, "");
 }
 

@@ -28,8 +28,7 @@ using how = delivery::how;
 
 /// Has so much under way at most, cuts it into batches as librdkafka does, and ends it at its owner's next
 /// turn. As brokers do, it takes a batch or none of it: it does not take one that is larger than its `limit`,
-/// nor one with a message of an aggregate that begins with "bad", unless the test says that it tells which one
-/// is meant.
+/// nor one with a message of an aggregate that begins with "bad", unless it tells which one is meant.
 class choosy_topic final : public publisher {
  public:
   [[nodiscard]] bool send(const output_row& row) override {
