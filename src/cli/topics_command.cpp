@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
+#include "core/typed_command.hpp"
 #include "kafka/log_topic.hpp"
 #include "ports/error_class.hpp"
 
@@ -39,6 +40,16 @@ void say(const std::string& text) {
   return 0;
 }
 
+/// A topic has each copy of its records on a broker of its own.
+[[nodiscard]] problem too_few_brokers(const std::string& topic, int brokers, int replicas) {
+  return {make_error_code(errc::check_failed),
+          "cannot make the topic `" + topic + "`: " + std::to_string(replicas) +
+              " replicas need as many brokers, and this cluster has " + std::to_string(brokers) + " now",
+          "start the other brokers; for a trial, in which a broker's lost disk takes the state with it: " +
+              typed_command("topics", "--replicas " + std::to_string(brokers)),
+          {}};
+}
+
 /// Makes a topic where there is none, and checks it.
 [[nodiscard]] int make_and_check(const kafka_config& kafka, const std::string& topic, int replicas) {
   const auto failed = [&](const std::string& what, std::error_code code) {
@@ -50,6 +61,9 @@ void say(const std::string& text) {
   auto found = find_log_topic(kafka, topic, k_timeout);
   if (!found) return failed("cannot check the topic", found.error());
   if (!found.value()) {
+    const auto brokers = count_brokers(kafka, k_timeout);
+    if (!brokers) return failed("cannot make the topic", brokers.error());
+    if (brokers.value() < replicas) return report(too_few_brokers(topic, brokers.value(), replicas));
     if (const auto made = make_log_topic(kafka, topic, replicas, k_timeout); !made)
       return failed("cannot make the topic", made.error());
     say("made topic " + topic + "\n");

@@ -115,6 +115,14 @@ result<void> make_log_topic(const kafka_config& config, const std::string& topic
   return request_topic(client, topic, k_partitions, replicas, settings_to_make(replicas), timeout);
 }
 
+result<int> count_brokers(const kafka_config& config, milliseconds timeout) {
+  RATCHET_TRY(const auto client, connect(config));
+  const rd_kafka_metadata_t* raw = nullptr;
+  RATCHET_TRY(to_result(rd_kafka_metadata(client->get(), 0, nullptr, &raw, to_ms(timeout))));
+  const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
+  return metadata->broker_cnt;
+}
+
 result<void> delete_records(const kafka_config& config, const topic_partition& of, std::int64_t below,
                             milliseconds timeout) {
   RATCHET_TRY(const auto client, connect(config));

@@ -32,6 +32,9 @@ struct log_topic {
 [[nodiscard]] result<void> make_log_topic(const kafka_config&, const std::string& topic, int replicas,
                                           std::chrono::milliseconds timeout);
 
+/// How many brokers the cluster has now. Errors: as of find_log_topic().
+[[nodiscard]] result<int> count_brokers(const kafka_config&, std::chrono::milliseconds timeout);
+
 /// Has the brokers delete the records of a partition below that offset. Errors: as above.
 [[nodiscard]] result<void> delete_records(const kafka_config&, const topic_partition&, std::int64_t below,
                                           std::chrono::milliseconds timeout);
