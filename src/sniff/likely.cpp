@@ -50,9 +50,11 @@ class guesser {
     find_look();
     if (out_.look == look::not_json) return std::move(out_);
     find_times();
+    find_repeats();
     find_ids();
     find_aggregates();
     find_sequences();
+    if (out_.look == look::cloudevents) find_attributes();
     // Where a version tells repeats, an id of parts would only be one more guess.
     const bool has_version =
         out_.sequence_is && out_.sequence_is->is_named && !out_.sequence_is->is_time && out_.grows;
@@ -100,7 +102,9 @@ class guesser {
       if (2 * resolved->cells.size() < values_ && kind_of_versions(*resolved) == sequence_kind::hlc)
         marks_ = resolved->cells.size();
       values_ -= marks_;
+      objects -= std::min(objects, marks_);
     }
+    objects_ = objects;
     const std::size_t schemas = having({"/schema", "/payload"});
     root_ = 2 * schemas > values_ ? "/payload" : "";
     const std::string op = root_ + "/op";
@@ -180,9 +184,13 @@ class guesser {
   [[nodiscard]] bool is_in_nearly_all(const column& c) const noexcept {
     return c.names * 20 >= expected(c) * 19 && c.names > 0;
   }
-  /// How many records could have it: a null value has no members.
+  /// What is malformed is no sign that the others have nothing to go by.
+  [[nodiscard]] bool is_in_most(const column& c) const noexcept {
+    return c.names * 5 >= expected(c) * 4 && c.names > 0;
+  }
+  /// How many records could have it: a null value has no members, nor has one that is no object.
   [[nodiscard]] std::size_t expected(const column& c) const noexcept {
-    return c.source.starts_with('/') ? values_ : records_.size() - marks_;
+    return c.source.starts_with('/') ? objects_ : records_.size() - marks_;
   }
 
   [[nodiscard]] static bool names_time(std::string_view name) noexcept {
@@ -222,6 +230,52 @@ class guesser {
                        [&](const candidate& t) { return t.column == column; });
   }
 
+  /// The same bytes with the same key and headers are one record that came twice.
+  void find_repeats() {
+    std::set<std::string> seen;
+    for (const sniffed_record& r : records_) {
+      std::string all = r.key.value_or("") + '\0' + r.value.value_or("") + '\0' + r.around.value_or("");
+      for (const auto& [name, value] : r.headers) all += '\0' + name + '\0' + value.value_or("");
+      seen_.again.push_back(r.value.has_value() && !seen.insert(std::move(all)).second);
+    }
+    if (out_.times.empty()) return;
+    const column& times = columns_[out_.times.front().column];
+    seen_.when.resize(records_.size());
+    for (const cell& here : times.cells) seen_.when[here.record] = times.time_of(here);
+  }
+  /// Of events that say who they are, no other byte counts.
+  void note_repeats_by_id(const column& ids) {
+    std::set<std::string_view> seen;
+    for (const cell& here : ids.cells) {
+      if (!seen.insert(here.text).second) seen_.again[here.record] = true;
+    }
+  }
+
+  /// Whether the records that share a value there are nearly all the same: an event that came again. What an
+  /// object is called stands in records that differ.
+  [[nodiscard]] bool is_shared_by_repeats(const column& c) const {
+    std::map<std::string_view, const sniffed_record*> first;
+    std::size_t again = 0;
+    std::size_t same = 0;
+    std::size_t keyed = 0;  // by it
+    for (const cell& here : c.cells) {
+      const sniffed_record& r = records_[here.record];
+      if (r.key == here.text) ++keyed;
+      const auto [known, is_new] = first.try_emplace(here.text, &r);
+      if (is_new) continue;
+      ++again;
+      if (known->second->value == r.value && known->second->key == r.key) ++same;
+    }
+    return keyed * 2 < c.cells.size() && same * 100 >= again * 95;
+  }
+  [[nodiscard]] bool comes_again(const column& c) const {
+    std::set<std::string_view> seen;
+    for (const cell& here : c.cells) {
+      if (!seen_.again[here.record] && !seen.insert(here.text).second) return true;
+    }
+    return false;
+  }
+
   /// Of names that end as an id: the event's own.
   [[nodiscard]] static bool names_event(std::string_view name) noexcept {
     return ends_as(name, {"eventid", "messageid", "msgid", "ceid", "recordid", "deliveryid", "delivery",
@@ -238,7 +292,7 @@ class guesser {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      if (!is_in_nearly_all(c) || is_time(i) || c.source == "key" || is_of_schema(c)) continue;
+      if (!is_in_most(c) || is_time(i) || c.source == "key" || is_of_schema(c)) continue;
       if (c.source.starts_with("record:")) continue;  // the events of a record share it
       const std::string name = bare_name(c.source);
       const bool made_up = c.uuids == c.names || c.ulids == c.names || c.ksuids == c.names;
@@ -249,12 +303,14 @@ class guesser {
       if (!by_format && (may_be_shared || names_order(name) || (!made_up && !named))) continue;
       // Some come twice. What many records share is the id of something else, but for the format's own.
       const std::size_t least = made_up && of_event ? 60 : 95;
-      if (!by_format && c.distinct * 100 < c.names * least) continue;
+      const bool differs = c.distinct * 100 >= c.names * least;
+      if (!by_format && !differs && !(c.distinct > 1 && is_shared_by_repeats(c))) continue;
       int score = made_up ? 10 : 0;
       if (by_format) score += 100;
       if (c.uuids_7 == c.names || c.ulids == c.names) score += 5;
       if (of_event) score += 8;
       if (name == "id") score += depth_of(c.source) < 2 ? 12 : 6;
+      if (!is_in_nearly_all(c)) score -= 10;
       score -= 3 * static_cast<int>(depth_of(c.source));
       const std::string kind = c.uuids_7 == c.names  ? "UUIDv7, "
                                : c.ulids == c.names  ? "ULID, "
@@ -272,6 +328,7 @@ class guesser {
     const column& best = columns_[out_.ids.front().column];
     if (best.uuids_7 == best.names) out_.ids_are = id_kind::uuidv7;
     if (best.ulids == best.names) out_.ids_are = id_kind::ulid;
+    note_repeats_by_id(best);
   }
 
   /// What is the same for the events of a transaction, with their place in it.
@@ -323,6 +380,24 @@ class guesser {
     return out_.look == look::cloudevents && (source == "/id" || source == "header:ce_id");
   }
 
+  void find_attributes() {
+    out_.has_subjects =
+        std::any_of(columns_.begin(), columns_.end(), [this](const column& c) { return is_subject(c); });
+    for (const char* source : {"/sequence", "header:ce_sequence"}) {
+      const column* c = find(columns_, source);
+      if (c == nullptr || c->cells.size() * 2 < out_.looking_so) continue;
+      const bool in_digits = c->integers * 5 >= c->cells.size() * 4;
+      out_.sequence_attribute = in_digits ? attribute_form::digits : attribute_form::text;
+      return;
+    }
+  }
+
+  /// What is the aggregate of a CloudEvent unless a config says otherwise.
+  [[nodiscard]] bool is_subject(const column& c) const noexcept {
+    return out_.look == look::cloudevents && (c.source == "/subject" || c.source == "header:ce_subject") &&
+           is_in_nearly_all(c);
+  }
+
   /// Members of the outermost object that are in some events only. What a format needs is not the payload.
   void find_parts_of_states() {
     if (out_.look != look::plain && out_.look != look::debezium_outbox) return;
@@ -352,14 +427,14 @@ class guesser {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      if (!is_in_nearly_all(c) || is_time(i) || is_of_schema(c)) continue;
+      if (!is_in_most(c) || is_time(i) || is_of_schema(c)) continue;
       const std::string name = bare_name(c.source);
       const bool is_key = c.source == "key";
       const bool is_within_key = lower(c.source).find("/keys/") != std::string::npos;
       const bool named = is_within_key || lower(c.source).ends_with("ids/0") ||
                          ends_as(name, {"id", "key", "uuid", "number", "code", "no", "sku", "subject"});
       if (!is_key && !named) continue;
-      const bool comes_again = c.distinct < c.names;
+      const bool comes_again = this->comes_again(c);
       const bool is_event_id = !out_.ids.empty() && out_.ids.front().column == i;
       constexpr std::size_t k_enough = 8;
       const bool names_events = is_event_id || names_event(name) ||
@@ -368,6 +443,8 @@ class guesser {
       if (!comes_again && c.names >= k_enough && names_events) continue;
       int score = is_key ? 20 : 0;
       if (comes_again) score += 12;
+      if (!is_in_nearly_all(c)) score -= 10;
+      if (is_subject(c)) score += 100;
       if (names_events) score -= 15;
       if (is_within_key) score += 6;
       if (c.distinct <= 1 && c.names > 10) continue;  // what is the same in all names none of them
@@ -384,7 +461,7 @@ class guesser {
   void find_sequences() {
     if (out_.aggregates.empty()) return;
     std::vector<likely_sequence> all =
-        likely_sequences(columns_, out_.aggregates.front().column, records_.size() - marks_, values_);
+        likely_sequences(columns_, out_.aggregates.front().column, records_.size() - marks_, objects_, seen_);
     std::erase_if(
         all, [this](const likely_sequence& s) { return is_of_schema(columns_[s.column]) || is_the_id(s); });
     join_aggregates(all);
@@ -398,31 +475,46 @@ class guesser {
     out_.counts_by_one = best.growth.pairs > 0 && best.growth.by_one == best.growth.pairs;
     out_.grows = best.growth.grows();
     out_.sequence_is = best;
-    const column& numbers = columns_[best.column];
-    out_.counts_in_digits = numbers.integers == numbers.cells.size();
   }
   /// An id that grows orders events by when they were made up, which is no version.
   [[nodiscard]] bool is_the_id(const likely_sequence& s) const {
     return !out_.ids.empty() && out_.ids.front().column == s.column && s.kind != sequence_kind::integer;
   }
 
-  /// Where a version grows in no single field's aggregates but in those of two: numbers of several tenants.
+  /// Where a version grows in the aggregates of another field, or in those of two: the orders of a customer
+  /// who is the key, numbers of several tenants.
   void join_aggregates(std::vector<likely_sequence>& all) {
-    if (all.empty() || !all.front().is_named || all.front().is_time || all.front().growth.grows()) return;
+    if (all.empty() || !all.front().is_named || all.front().is_time) return;
     likely_sequence& s = all.front();
+    constexpr std::size_t k_enough = 3;
+    if (s.growth.pairs == 0 || s.growth.grows() || (s.in_time.pairs >= k_enough && s.in_time.grows())) return;
     const column& version = columns_[s.column];
     const column& first = columns_[out_.aggregates.front().column];
-    if (s.growth.pairs == 0) return;
+    const auto take_if_grows = [&](const std::vector<const column*>& by) {
+      const growth came = growth_of(version, s.kind, by, seen_);
+      const growth in_time = growth_in_time(version, s.kind, by, seen_);
+      // Of few pairs all may grow by chance.
+      if (came.pairs < k_enough || came.pairs * 3 < s.growth.pairs) return false;
+      if (!came.grows() && !(in_time.pairs >= k_enough && in_time.grows())) return false;
+      s.growth = came;
+      s.in_time = in_time;
+      s.score += 10;
+      return true;
+    };
+    for (std::size_t i = 1; i < out_.aggregates.size(); ++i) {
+      const candidate other = out_.aggregates[i];
+      if (other.column == s.column || !take_if_grows({&columns_[other.column]})) continue;
+      out_.not_the_aggregate = first.source;
+      std::rotate(out_.aggregates.begin(), out_.aggregates.begin() + static_cast<std::ptrdiff_t>(i),
+                  out_.aggregates.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      return;
+    }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       const bool fits = is_in_nearly_all(c) && c.distinct > 1 && c.distinct * 2 <= c.names && !is_time(i) &&
                         i != s.column && &c != &first && c.source != "key" && !is_of_schema(c) &&
                         depth_of(c.source) <= 3;
-      if (!fits) continue;
-      const growth joined = growth_of(version, s.kind, {&c, &first});
-      if (joined.pairs < 3 || !joined.grows()) continue;
-      s.growth = joined;
-      s.score += 10;
+      if (!fits || !take_if_grows({&c, &first})) continue;
       out_.joined_aggregate = {c.source, first.source};
       return;
     }
@@ -464,6 +556,8 @@ class guesser {
   std::span<const sniffed_record> records_;
   const std::vector<column>& columns_;
   std::size_t values_{0};
+  std::size_t objects_{0};  ///< of the values
+  occurrences seen_;
   std::size_t marks_{0};  ///< records that only say how far a changefeed is
   std::string root_;      ///< of Debezium's, beside a schema
   likely out_;
