@@ -282,6 +282,12 @@ class guesser {
                           "notificationid", "webhookid", "logid", "auditid", "entryid", "changeid",
                           "eventuuid", "messageuuid", "eventkey"});
   }
+  /// The event's own, or what it has in common with others that happened with it.
+  [[nodiscard]] static bool names_events_together(std::string_view name) noexcept {
+    return names_event(name) ||
+           ends_as(name, {"xid", "txid", "transactionid", "transactionkey", "replayid", "requestid",
+                          "commitnumber", "sequencenumber", "eventnumber"});
+  }
   /// Several events may share them: of a request, of a transaction, of whoever the event is about.
   [[nodiscard]] static bool names_something_else(std::string_view name) noexcept {
     return !is_one_of(name, {"id", "uuid", "guid"}) && !names_event(name) &&
@@ -304,7 +310,9 @@ class guesser {
       // Some come twice. What many records share is the id of something else, but for the format's own.
       const std::size_t least = made_up && of_event ? 60 : 95;
       const bool differs = c.distinct * 100 >= c.names * least;
-      if (!by_format && !differs && !(c.distinct > 1 && is_shared_by_repeats(c))) continue;
+      // Most of the records are no repeats, or it is the name of an object that is told again and again.
+      const bool may_repeat = made_up && c.distinct * 3 >= c.names;
+      if (!by_format && !differs && !(may_repeat && is_shared_by_repeats(c))) continue;
       int score = made_up ? 10 : 0;
       if (by_format) score += 100;
       if (c.uuids_7 == c.names || c.ulids == c.names) score += 5;
@@ -437,9 +445,7 @@ class guesser {
       const bool comes_again = this->comes_again(c);
       const bool is_event_id = !out_.ids.empty() && out_.ids.front().column == i;
       constexpr std::size_t k_enough = 8;
-      const bool names_events = is_event_id || names_event(name) ||
-                                ends_as(name, {"xid", "txid", "transactionid", "transactionkey", "replayid",
-                                               "requestid", "commitnumber", "sequencenumber", "eventnumber"});
+      const bool names_events = is_event_id || names_events_together(name);
       if (!comes_again && c.names >= k_enough && names_events) continue;
       int score = is_key ? 20 : 0;
       if (comes_again) score += 12;
@@ -503,7 +509,9 @@ class guesser {
     };
     for (std::size_t i = 1; i < out_.aggregates.size(); ++i) {
       const candidate other = out_.aggregates[i];
-      if (other.column == s.column || !take_if_grows({&columns_[other.column]})) continue;
+      if (other.column == s.column || names_events_together(bare_name(other.source)) ||
+          !take_if_grows({&columns_[other.column]}))
+        continue;
       out_.not_the_aggregate = first.source;
       std::rotate(out_.aggregates.begin(), out_.aggregates.begin() + static_cast<std::ptrdiff_t>(i),
                   out_.aggregates.begin() + static_cast<std::ptrdiff_t>(i) + 1);

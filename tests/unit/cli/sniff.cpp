@@ -158,8 +158,7 @@ TEST_F(sniffing, what_gen_makes_comes_to_the_right_states) {
       {"--aggregates", "40"},
       {"--records", "--aggregates", "40", "--late", "0.5", "--duplicates", "0.5", "--delay", "300"},
       {"--records", "--zipf", "0", "--late", "1"},
-      {"--withhold", "--aggregates", "100"},
-      {"--records", "--malformed", "0.1", "--aggregates", "40"}};
+      {"--withhold", "--aggregates", "100"}};
   int n = 0;
   for (const std::vector<std::string>& dials : streams) {
     for (const char* looked_at : {"300", "3000"}) {

@@ -241,8 +241,10 @@ TEST(digits_as_text, of_two_lengths_are_told_and_never_lost_in_silence) {
   world w{replace_reducer{}};
   w.rules.gate.numbers_or_text = true;
   world end = w;
-  auto got = decided(w, {text(0, "8", "a"), text(1, "9", "b"), text(2, "10", "c"), text(3, "9", "b"),
-                         text(4, "8", "a"), text(5, "9a", "d")}, &end);
+  auto got = decided(w,
+                     {text(0, "8", "a"), text(1, "9", "b"), text(2, "10", "c"), text(3, "9", "b"),
+                      text(4, "8", "a"), text(5, "9a", "d")},
+                     &end);
   EXPECT_EQ(got.at(1).verdict, verdict::applied);
   EXPECT_EQ(got.at(2), k_mixed) << "as text it is below 9";
   EXPECT_EQ(got.at(3).verdict, verdict::duplicate);

@@ -200,8 +200,9 @@ TEST(text_as_sequences, tells_how_many_digits_it_was) {
     }
   }
   EXPECT_EQ(digits_in_text(sequence_of_text("20240501101112131415").value()), 20U);
-  for (const char* other : {"a", "9a", "1:2", "01HZY3E8T0ABCDEFGHJKMNPQRS", "018f2b7c-1234-7abc-89ab-000000000000",
-                            "2024-05-01T10:00:00Z", "00000000016b3748", "/", ":", "0 ", "9\x7f"})
+  for (const char* other :
+       {"a", "9a", "1:2", "01HZY3E8T0ABCDEFGHJKMNPQRS", "018f2b7c-1234-7abc-89ab-000000000000",
+        "2024-05-01T10:00:00Z", "00000000016b3748", "/", ":", "0 ", "9\x7f"})
     EXPECT_EQ(digits_in_text(sequence_of_text(other).value()), 0U) << other;
 }
 
