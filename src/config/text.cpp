@@ -70,7 +70,8 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
   if (is_compared_as_text(stream)) {
     // Whoever names `as: text` has said it; CloudEvents' extension says it for all others.
     out.emplace_back(
-        "sequences are compared as text: \"10\" is below \"9\"; for digits that are not padded with zeros set "
+        "sequences are compared as text: \"10\" is below \"9\"; for digits that are not padded with zeros "
+        "set "
         "as: integer");
     if (are_text_by_format(stream.envelope, stream.order)) {
       out.emplace_back(

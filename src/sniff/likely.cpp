@@ -188,6 +188,9 @@ class guesser {
   [[nodiscard]] bool is_in_most(const column& c) const noexcept {
     return c.names * 5 >= expected(c) * 4 && c.names > 0;
   }
+  [[nodiscard]] static bool is_nearly_all(std::size_t part, const column& c) noexcept {
+    return part > 0 && part * 10 >= c.names * 9;
+  }
   /// How many records could have it: a null value has no members, nor has one that is no object.
   [[nodiscard]] std::size_t expected(const column& c) const noexcept {
     return c.source.starts_with('/') ? objects_ : records_.size() - marks_;
@@ -251,20 +254,31 @@ class guesser {
     }
   }
 
-  /// Whether the records that share a value there are nearly all the same: an event that came again. What an
-  /// object is called stands in records that differ.
+  /// Whether nearly all values there that come again do so in records that are the same: events that came
+  /// again. What an object is called stands in records that differ. A word such as "unknown" is one value of
+  /// many.
   [[nodiscard]] bool is_shared_by_repeats(const column& c) const {
-    std::map<std::string_view, const sniffed_record*> first;
-    std::size_t again = 0;
-    std::size_t same = 0;
+    struct sharing {
+      const sniffed_record* first;
+      bool again{false};
+      bool differs{false};
+    };
+    std::map<std::string_view, sharing> all;
     std::size_t keyed = 0;  // by it
     for (const cell& here : c.cells) {
       const sniffed_record& r = records_[here.record];
       if (r.key == here.text) ++keyed;
-      const auto [known, is_new] = first.try_emplace(here.text, &r);
+      const auto [known, is_new] = all.try_emplace(here.text, sharing{&r});
       if (is_new) continue;
-      ++again;
-      if (known->second->value == r.value && known->second->key == r.key) ++same;
+      const sniffed_record& first = *known->second.first;
+      known->second.again = true;
+      if (first.value != r.value || first.key != r.key) known->second.differs = true;
+    }
+    std::size_t again = 0;
+    std::size_t same = 0;
+    for (const auto& [text, of] : all) {
+      again += of.again ? 1U : 0U;
+      same += of.again && !of.differs ? 1U : 0U;
     }
     return keyed * 2 < c.cells.size() && same * 100 >= again * 95;
   }
@@ -284,9 +298,8 @@ class guesser {
   }
   /// The event's own, or what it has in common with others that happened with it.
   [[nodiscard]] static bool names_events_together(std::string_view name) noexcept {
-    return names_event(name) ||
-           ends_as(name, {"xid", "txid", "transactionid", "transactionkey", "replayid", "requestid",
-                          "commitnumber", "sequencenumber", "eventnumber"});
+    return names_event(name) || ends_as(name, {"xid", "txid", "transactionid", "transactionkey", "replayid",
+                                               "requestid", "commitnumber", "sequencenumber", "eventnumber"});
   }
   /// Several events may share them: of a request, of a transaction, of whoever the event is about.
   [[nodiscard]] static bool names_something_else(std::string_view name) noexcept {
@@ -301,7 +314,8 @@ class guesser {
       if (!is_in_most(c) || is_time(i) || c.source == "key" || is_of_schema(c)) continue;
       if (c.source.starts_with("record:")) continue;  // the events of a record share it
       const std::string name = bare_name(c.source);
-      const bool made_up = c.uuids == c.names || c.ulids == c.names || c.ksuids == c.names;
+      const bool made_up =
+          is_nearly_all(c.uuids, c) || is_nearly_all(c.ulids, c) || is_nearly_all(c.ksuids, c);
       const bool may_be_shared = names_something_else(name);
       const bool of_event = names_event(name);
       const bool named = of_event || is_one_of(name, {"id", "uuid", "guid"});
@@ -315,16 +329,16 @@ class guesser {
       if (!by_format && !differs && !(may_repeat && is_shared_by_repeats(c))) continue;
       int score = made_up ? 10 : 0;
       if (by_format) score += 100;
-      if (c.uuids_7 == c.names || c.ulids == c.names) score += 5;
+      if (is_nearly_all(c.uuids_7, c) || is_nearly_all(c.ulids, c)) score += 5;
       if (of_event) score += 8;
       if (name == "id") score += depth_of(c.source) < 2 ? 12 : 6;
       if (!is_in_nearly_all(c)) score -= 10;
       score -= 3 * static_cast<int>(depth_of(c.source));
-      const std::string kind = c.uuids_7 == c.names  ? "UUIDv7, "
-                               : c.ulids == c.names  ? "ULID, "
-                               : c.ksuids == c.names ? "KSUID, "
-                               : c.uuids == c.names  ? "UUID, "
-                                                     : "";
+      const std::string kind = is_nearly_all(c.uuids_7, c)  ? "UUIDv7, "
+                               : is_nearly_all(c.ulids, c)  ? "ULID, "
+                               : is_nearly_all(c.ksuids, c) ? "KSUID, "
+                               : is_nearly_all(c.uuids, c)  ? "UUID, "
+                                                            : "";
       const std::size_t again = c.names - c.distinct;
       const std::string repeats =
           again == 0 ? ""
@@ -334,8 +348,8 @@ class guesser {
     out_.ids = take(all);
     if (out_.ids.empty()) return;
     const column& best = columns_[out_.ids.front().column];
-    if (best.uuids_7 == best.names) out_.ids_are = id_kind::uuidv7;
-    if (best.ulids == best.names) out_.ids_are = id_kind::ulid;
+    if (is_nearly_all(best.uuids_7, best)) out_.ids_are = id_kind::uuidv7;
+    if (is_nearly_all(best.ulids, best)) out_.ids_are = id_kind::ulid;
     note_repeats_by_id(best);
   }
 
@@ -496,11 +510,15 @@ class guesser {
     if (s.growth.pairs == 0 || s.growth.grows() || (s.in_time.pairs >= k_enough && s.in_time.grows())) return;
     const column& version = columns_[s.column];
     const column& first = columns_[out_.aggregates.front().column];
+    // Two events of one aggregate with one number: it counts within something else. Numbers that fall may
+    // only have come late.
+    const bool collides = !s.is_believable() || s.growth.equal * 5 > s.growth.pairs;
     const auto take_if_grows = [&](const std::vector<const column*>& by) {
       const growth came = growth_of(version, s.kind, by, seen_);
       const growth in_time = growth_in_time(version, s.kind, by, seen_);
       // Of few pairs all may grow by chance.
-      if (came.pairs < k_enough || came.pairs * 3 < s.growth.pairs) return false;
+      constexpr std::size_t k_many = 20;
+      if (came.pairs < (collides ? k_enough : k_many) || came.pairs * 3 < s.growth.pairs) return false;
       if (!came.grows() && !(in_time.pairs >= k_enough && in_time.grows())) return false;
       s.growth = came;
       s.in_time = in_time;
@@ -517,7 +535,7 @@ class guesser {
                   out_.aggregates.begin() + static_cast<std::ptrdiff_t>(i) + 1);
       return;
     }
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (std::size_t i = 0; i < columns_.size() && collides; ++i) {
       const column& c = columns_[i];
       const bool fits = is_in_nearly_all(c) && c.distinct > 1 && c.distinct * 2 <= c.names && !is_time(i) &&
                         i != s.column && &c != &first && c.source != "key" && !is_of_schema(c) &&

@@ -207,7 +207,8 @@ bool likely_sequence::is_believable() const noexcept {
   if (growth.pairs == 0 || growth.grows()) return true;
   const bool has_time = !is_time && in_time.pairs >= k_enough;
   if (has_time && in_time.up * 10 >= in_time.pairs * 9) return true;
-  if (has_time && in_time.up * 10 < in_time.pairs * 7) return false;
+  // Clocks differ, so that a time alone refutes no name.
+  if (has_time && !is_surely_named && in_time.up * 10 < in_time.pairs * 7) return false;
   if (growth.up * 2 >= growth.pairs && (growth.falls() * 4 <= growth.pairs || is_surely_named || is_time))
     return true;
   // Versions of one aggregate differ, in whatever order they come.

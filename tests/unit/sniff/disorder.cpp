@@ -198,6 +198,18 @@ TEST(sniffed_parts, that_are_malformed_hide_neither_id_nor_version) {
   EXPECT_THAT(text, HasSubstr("/sequence is missing in 4 records, or is something else there"));
 }
 
+TEST(sniffed_parts, that_share_a_word_for_want_of_an_id_hide_no_id) {
+  std::vector<sniffed_record> records = disordered(payments(), 60);
+  for (std::size_t i = 0; i < records.size(); i += 20) {
+    std::string& value = *records[i].value;
+    value.replace(value.find("018f2b7c"), 36, "unknown");
+  }
+  const stream_config s = stream_in(report(records));
+  EXPECT_EQ(s.envelope.event_id, "/id");
+  EXPECT_EQ(s.envelope.aggregate, "/payment/id");
+  EXPECT_EQ(s.dedup.ids, id_kind::uuidv7);
+}
+
 TEST(sniffed_parts, of_a_stream_that_have_a_version_are_told_of) {
   const auto with_version_in = [](int one_of) {
     return report(numbered(made_of(
