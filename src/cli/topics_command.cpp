@@ -6,7 +6,6 @@
 
 #include "cli/command.hpp"
 #include "cli/config_option.hpp"
-#include "core/typed_command.hpp"
 #include "kafka/log_topic.hpp"
 #include "ports/error_class.hpp"
 
@@ -40,22 +39,16 @@ void say(const std::string& text) {
   return 0;
 }
 
-/// A topic has each copy of its records on a broker of its own.
-[[nodiscard]] problem too_few_brokers(const std::string& topic, int brokers, int replicas) {
-  return {make_error_code(errc::check_failed),
-          "cannot make the topic `" + topic + "`: " + std::to_string(replicas) +
-              " replicas need as many brokers, and this cluster has " + std::to_string(brokers) + " now",
-          "start the other brokers; for a trial, in which a broker's lost disk takes the state with it: " +
-              typed_command("topics", "--replicas " + std::to_string(brokers)),
-          {}};
-}
-
 /// Makes a topic where there is none, and checks it.
 [[nodiscard]] int make_and_check(const kafka_config& kafka, const std::string& topic, int replicas) {
   const auto failed = [&](const std::string& what, std::error_code code) {
+    const std::string command = command_to_make(kafka, topic, replicas);
+    const error_class why = classify(code);
     return report({code,
                    what + " `" + topic + "`: " + code.message(),
-                   "a user with the right to do it can type: " + command_to_make(kafka, topic, replicas),
+                   why == error_class::away     ? "check `kafka.brokers`, and that the brokers run"
+                   : why == error_class::denied ? "a user with the right to do it can type: " + command
+                                                : "Kafka's own tool may say more: " + command,
                    {}});
   };
   auto found = find_log_topic(kafka, topic, k_timeout);
@@ -63,7 +56,7 @@ void say(const std::string& text) {
   if (!found.value()) {
     const auto brokers = count_brokers(kafka, k_timeout);
     if (!brokers) return failed("cannot make the topic", brokers.error());
-    if (brokers.value() < replicas) return report(too_few_brokers(topic, brokers.value(), replicas));
+    if (const auto few = too_few_brokers(topic, brokers.value(), replicas)) return report(*few);
     if (const auto made = make_log_topic(kafka, topic, replicas, k_timeout); !made)
       return failed("cannot make the topic", made.error());
     say("made topic " + topic + "\n");

@@ -44,6 +44,8 @@ struct log_topic {
 [[nodiscard]] std::vector<std::string> wrong_settings(const log_topic&);
 /// What does not stop a run. Pure.
 [[nodiscard]] std::vector<std::string> risky_settings(const log_topic&);
+/// Why the topic cannot be made: each copy of its records is on a broker of its own. None: there are enough.
+[[nodiscard]] std::optional<problem> too_few_brokers(const std::string& topic, int brokers, int replicas);
 /// A command of Kafka's that makes the topic. Pure.
 [[nodiscard]] std::string command_to_make(const kafka_config&, const std::string& topic, int replicas);
 
