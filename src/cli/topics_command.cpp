@@ -43,14 +43,21 @@ void say(const std::string& text) {
 /// Makes a topic where there is none, and checks it.
 [[nodiscard]] int make_and_check(const kafka_config& kafka, const std::string& topic, int replicas) {
   const auto failed = [&](const std::string& what, std::error_code code) {
+    const std::string command = command_to_make(kafka, topic, replicas);
+    const error_class why = classify(code);
     return report({code,
                    what + " `" + topic + "`: " + code.message(),
-                   "a user with the right to do it can type: " + command_to_make(kafka, topic, replicas),
+                   why == error_class::away     ? "check `kafka.brokers`, and that the brokers run"
+                   : why == error_class::denied ? "a user with the right to do it can type: " + command
+                                                : "Kafka's own tool may say more: " + command,
                    {}});
   };
   auto found = find_log_topic(kafka, topic, k_timeout);
   if (!found) return failed("cannot check the topic", found.error());
   if (!found.value()) {
+    const auto brokers = count_brokers(kafka, k_timeout);
+    if (!brokers) return failed("cannot make the topic", brokers.error());
+    if (const auto few = too_few_brokers(topic, brokers.value(), replicas)) return report(*few);
     if (const auto made = make_log_topic(kafka, topic, replicas, k_timeout); !made)
       return failed("cannot make the topic", made.error());
     say("made topic " + topic + "\n");

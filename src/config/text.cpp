@@ -68,13 +68,19 @@ void add_limits_of_versions(const stream_config& stream, std::vector<std::string
         "two different events with the same sequence are a conflict, and the second is rejected");
   }
   if (is_compared_as_text(stream)) {
+    // Whoever names `as: text` has said it; CloudEvents' extension says it for all others.
     out.emplace_back(
-        "sequences are compared as text: \"10\" is below \"9\"" +
-        std::string{stream.envelope.format == envelope_format::cloudevents
-                        ? ", unless the event says sequencetype: Integer; for numbers set as: integer; a "
-                          "number is rejected (sequence_mixed) where its aggregate has text, and the other "
-                          "way round"
-                        : ""});
+        "sequences are compared as text: \"10\" is below \"9\"; for digits that are not padded with zeros "
+        "set "
+        "as: integer");
+    if (are_text_by_format(stream.envelope, stream.order)) {
+      out.emplace_back(
+          "digits of another length than those of their aggregate are rejected (sequence_mixed)" +
+          std::string{are_numbers_or_text(stream.envelope, stream.order)
+                          ? ", and so is a number, or a sequence with sequencetype: Integer, where its "
+                            "aggregate has text, and the other way round"
+                          : ""});
+    }
   }
   if (stream.envelope.format == envelope_format::cloudevents &&
       stream.envelope.aggregate == "attribute:subject") {

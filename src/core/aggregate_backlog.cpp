@@ -5,6 +5,7 @@
 
 #include "core/backoff.hpp"
 #include "core/counted_sequence.hpp"
+#include "core/decide_version.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/sequence_range.hpp"
 #include "core/shown_id.hpp"
@@ -158,7 +159,7 @@ bool aggregate_backlog::take(const incoming_event& came) {
   if (defers_) accept_next();  // of a stream that did not defer, or that an earlier version left
   forget_reopened(in.floor);
   const bool anew = is_gone(in.age);
-  const decision d = decide(deps_.rules.gate, facts_of(in, anew));
+  const decision d = decide_version(deps_.rules.gate, facts_of(in, anew));
   const bool waits_as_dead = is_kept_as_dead(deps_.rules, d);
   const bool is_taken = d.verdict == verdict::applied || d.verdict == verdict::parked || waits_as_dead;
   if (anew && is_taken) begin_anew();

@@ -6,6 +6,7 @@
 
 #include "core/assert.hpp"
 #include "core/counted_sequence.hpp"
+#include "core/decide_version.hpp"
 #include "core/parked_epoch.hpp"
 #include "core/reducer_call.hpp"
 #include "ratchet/error.hpp"
@@ -283,7 +284,7 @@ decision pass::decide_event(std::uint32_t index) {
   if (forgets_) [[unlikely]]
     return decide_forgetting(index);
   const gate_facts facts = facts_of(index, aggregate);
-  const decision d = decide(rules_.gate, facts);
+  const decision d = decide_version(rules_.gate, facts);
   if (d.verdict == verdict::applied) admit(index, facts.incoming, aggregate);
   if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d)) {
     wait_from_here(at);
@@ -300,7 +301,7 @@ decision pass::decide_forgetting(std::uint32_t index) {
   const bool anew = aggregate.exists && is_forgotten(age, aggregate.seen);
   gate_facts facts = facts_of(index, anew ? aggregate_in_step{} : aggregate);
   if (!facts.last) facts.older_than_retention = is_too_old(rules_, events_[index], age, facts.id_seen);
-  const decision d = decide(rules_.gate, facts);
+  const decision d = decide_version(rules_.gate, facts);
   if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d)) {
     wait_from_here(at);
     return {};

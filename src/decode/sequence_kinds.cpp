@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <optional>
 
+#include "core/ordered_text.hpp"
 #include "core/sequence_range.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/json_scan.hpp"
-#include "decode/ordered_text.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
 
@@ -301,9 +301,12 @@ sequence_kind kind_of_sequences(const envelope_config& e, order by) noexcept {
   return is_text ? sequence_kind::text : sequence_kind::integer;
 }
 
+bool are_text_by_format(const envelope_config& e, order by) noexcept {
+  return e.sequence_as == sequence_kind::by_format && kind_of_sequences(e, by) == sequence_kind::text;
+}
+
 bool are_numbers_or_text(const envelope_config& e, order by) noexcept {
-  return e.format == envelope_format::cloudevents && e.sequence == "attribute:sequence" &&
-         kind_of_sequences(e, by) == sequence_kind::text;
+  return e.sequence == "attribute:sequence" && are_text_by_format(e, by);
 }
 
 sequence_spelling sequence_spelling::of(const envelope_config& e, order by) {

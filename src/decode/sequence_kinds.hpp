@@ -37,6 +37,9 @@ struct read_version {
 /// What the sequences of an envelope are, in this order. Never by_format.
 [[nodiscard]] sequence_kind kind_of_sequences(const envelope_config&, order) noexcept;
 
+/// Whether they are text because CloudEvents have it so, and the config names no kind.
+[[nodiscard]] bool are_text_by_format(const envelope_config&, order) noexcept;
+
 /// Whether they are text or whole numbers, as each event says: the extension of CloudEvents. The envelope
 /// must have its defaults.
 [[nodiscard]] bool are_numbers_or_text(const envelope_config&, order) noexcept;

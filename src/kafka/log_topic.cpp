@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/typed_command.hpp"
 #include "kafka/admin_request.hpp"
 #include "kafka/client.hpp"
 #include "kafka/kafka_error.hpp"
@@ -140,6 +141,14 @@ result<void> make_log_topic(const kafka_config& config, const std::string& topic
   return request_topic(client, topic, k_partitions, replicas, settings_to_make(replicas), timeout);
 }
 
+result<int> count_brokers(const kafka_config& config, milliseconds timeout) {
+  RATCHET_TRY(const auto client, connect(config));
+  const rd_kafka_metadata_t* raw = nullptr;
+  RATCHET_TRY(to_result(rd_kafka_metadata(client->get(), 0, nullptr, &raw, to_ms(timeout))));
+  const kafka_handle<const rd_kafka_metadata_t> metadata{raw};
+  return metadata->broker_cnt;
+}
+
 result<void> delete_records(const kafka_config& config, const topic_partition& of, std::int64_t below,
                             milliseconds timeout) {
   RATCHET_TRY(const auto client, connect(config));
@@ -178,6 +187,17 @@ std::vector<std::string> risky_settings(const log_topic& t) {
                     ": a step may be confirmed with one copy alone");
   }
   return risky;
+}
+
+std::optional<problem> too_few_brokers(const std::string& topic, int brokers, int replicas) {
+  if (brokers >= replicas) return std::nullopt;
+  return problem{
+      make_error_code(errc::check_failed),
+      "cannot make the topic `" + topic + "`: " + std::to_string(replicas) +
+          " replicas need as many brokers, and this cluster has " + std::to_string(brokers) + " now",
+      "start the other brokers; for a trial, in which a broker's lost disk takes the state with it: " +
+          typed_command("topics", "--replicas " + std::to_string(brokers)),
+      {}};
 }
 
 std::string command_to_make(const kafka_config& config, const std::string& topic, int replicas) {

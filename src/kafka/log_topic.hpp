@@ -34,6 +34,9 @@ struct log_topic {
 [[nodiscard]] result<void> make_log_topic(const kafka_config&, const std::string& topic, int replicas,
                                           std::chrono::milliseconds timeout);
 
+/// How many brokers the cluster has now. Errors: as of find_log_topic().
+[[nodiscard]] result<int> count_brokers(const kafka_config&, std::chrono::milliseconds timeout);
+
 /// Has the brokers delete the records of a partition below that offset. Errors: as above.
 [[nodiscard]] result<void> delete_records(const kafka_config&, const topic_partition&, std::int64_t below,
                                           std::chrono::milliseconds timeout);
@@ -46,6 +49,8 @@ struct log_topic {
                                                            const log_topic&);
 /// What does not stop a run. Pure.
 [[nodiscard]] std::vector<std::string> risky_settings(const log_topic&);
+/// Why the topic cannot be made: each copy of its records is on a broker of its own. None: there are enough.
+[[nodiscard]] std::optional<problem> too_few_brokers(const std::string& topic, int brokers, int replicas);
 /// A command of Kafka's that makes the topic. Pure.
 [[nodiscard]] std::string command_to_make(const kafka_config&, const std::string& topic, int replicas);
 

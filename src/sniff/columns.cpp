@@ -2,6 +2,7 @@
 #include "sniff/columns.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -214,6 +215,31 @@ std::vector<column> columns_of(std::span<const sniffed_record> records, key_kind
   std::vector<column> columns = std::move(all).take();
   for (column& c : columns) judge(c);
   return columns;
+}
+
+void unite_attributes(std::vector<column>& columns) {
+  if (find(columns, "/specversion") == nullptr || find(columns, "header:ce_specversion") == nullptr) return;
+  constexpr std::string_view k_prefix{"header:ce_"};
+  const std::size_t size = columns.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!columns[i].source.starts_with(k_prefix)) continue;
+    const std::string name = "/" + columns[i].source.substr(k_prefix.size());
+    column united;
+    united.source = name;
+    const auto known =
+        std::find_if(columns.begin(), columns.end(), [&](const column& c) { return c.source == name; });
+    const std::vector<cell> none;
+    const std::vector<cell>& of_values = known == columns.end() ? none : known->cells;
+    // A header comes first: in binary mode the value is data, and may have such a member.
+    const auto precedes = [](const cell& a, const cell& b) { return a.record < b.record; };
+    std::set_union(columns[i].cells.begin(), columns[i].cells.end(), of_values.begin(), of_values.end(),
+                   std::back_inserter(united.cells), precedes);
+    judge(united);
+    if (known == columns.end())
+      columns.push_back(std::move(united));
+    else
+      *known = std::move(united);
+  }
 }
 
 const column* find(const std::vector<column>& columns, std::string_view source) noexcept {

@@ -50,6 +50,10 @@ struct column {
 /// has a cell of kind none.
 [[nodiscard]] std::vector<column> columns_of(std::span<const sniffed_record>, key_kind = key_kind::automatic);
 
+/// Where CloudEvents come in both modes, one column for each attribute, which has the name of structured
+/// mode. The headers keep theirs.
+void unite_attributes(std::vector<column>&);
+
 /// The column of this name; null where there is none.
 [[nodiscard]] const column* find(const std::vector<column>&, std::string_view source) noexcept;
 

@@ -41,9 +41,11 @@ class guesser {
     find_look();
     if (out_.look == look::not_json) return std::move(out_);
     find_times();
+    find_repeats();
     find_ids();
     find_aggregates();
     find_sequences();
+    if (out_.look == look::cloudevents) find_attributes();
     // Where a version tells repeats, an id of parts would only be one more guess.
     const bool has_version =
         out_.sequence_is && out_.sequence_is->is_named && !out_.sequence_is->is_time && out_.grows;
@@ -91,7 +93,9 @@ class guesser {
       if (2 * resolved->cells.size() < values_ && kind_of_versions(*resolved) == sequence_kind::hlc)
         marks_ = resolved->cells.size();
       values_ -= marks_;
+      objects -= std::min(objects, marks_);
     }
+    objects_ = objects;
     const std::size_t schemas = having({"/schema", "/payload"});
     root_ = 2 * schemas > values_ ? "/payload" : "";
     const std::string op = root_ + "/op";
@@ -171,9 +175,16 @@ class guesser {
   [[nodiscard]] bool is_in_nearly_all(const column& c) const noexcept {
     return c.names * 20 >= expected(c) * 19 && c.names > 0;
   }
-  /// How many records could have it: a null value has no members.
+  /// What is malformed is no sign that the others have nothing to go by.
+  [[nodiscard]] bool is_in_most(const column& c) const noexcept {
+    return c.names * 5 >= expected(c) * 4 && c.names > 0;
+  }
+  [[nodiscard]] static bool is_nearly_all(std::size_t part, const column& c) noexcept {
+    return part > 0 && part * 10 >= c.names * 9;
+  }
+  /// How many records could have it: a null value has no members, nor has one that is no object.
   [[nodiscard]] std::size_t expected(const column& c) const noexcept {
-    return c.source.starts_with('/') ? values_ : records_.size() - marks_;
+    return c.source.starts_with('/') ? objects_ : records_.size() - marks_;
   }
 
   [[nodiscard]] static bool names_time(std::string_view name) noexcept {
@@ -213,11 +224,73 @@ class guesser {
                        [&](const candidate& t) { return t.column == column; });
   }
 
+  /// The same bytes with the same key and headers are one record that came twice.
+  void find_repeats() {
+    std::set<std::string> seen;
+    for (const sniffed_record& r : records_) {
+      std::string all = r.key.value_or("") + '\0' + r.value.value_or("") + '\0' + r.around.value_or("");
+      for (const auto& [name, value] : r.headers) all += '\0' + name + '\0' + value.value_or("");
+      seen_.again.push_back(r.value.has_value() && !seen.insert(std::move(all)).second);
+    }
+    if (out_.times.empty()) return;
+    const column& times = columns_[out_.times.front().column];
+    seen_.when.resize(records_.size());
+    for (const cell& here : times.cells) seen_.when[here.record] = times.time_of(here);
+  }
+  /// Of events that say who they are, no other byte counts.
+  void note_repeats_by_id(const column& ids) {
+    std::set<std::string_view> seen;
+    for (const cell& here : ids.cells) {
+      if (!seen.insert(here.text).second) seen_.again[here.record] = true;
+    }
+  }
+
+  /// Whether nearly all values there that come again do so in records that are the same: events that came
+  /// again. What an object is called stands in records that differ. A word such as "unknown" is one value of
+  /// many.
+  [[nodiscard]] bool is_shared_by_repeats(const column& c) const {
+    struct sharing {
+      const sniffed_record* first;
+      bool again{false};
+      bool differs{false};
+    };
+    std::map<std::string_view, sharing> all;
+    std::size_t keyed = 0;  // by it
+    for (const cell& here : c.cells) {
+      const sniffed_record& r = records_[here.record];
+      if (r.key == here.text) ++keyed;
+      const auto [known, is_new] = all.try_emplace(here.text, sharing{&r});
+      if (is_new) continue;
+      const sniffed_record& first = *known->second.first;
+      known->second.again = true;
+      if (first.value != r.value || first.key != r.key) known->second.differs = true;
+    }
+    std::size_t again = 0;
+    std::size_t same = 0;
+    for (const auto& [text, of] : all) {
+      again += of.again ? 1U : 0U;
+      same += of.again && !of.differs ? 1U : 0U;
+    }
+    return keyed * 2 < c.cells.size() && same * 100 >= again * 95;
+  }
+  [[nodiscard]] bool comes_again(const column& c) const {
+    std::set<std::string_view> seen;
+    for (const cell& here : c.cells) {
+      if (!seen_.again[here.record] && !seen.insert(here.text).second) return true;
+    }
+    return false;
+  }
+
   /// Of names that end as an id: the event's own.
   [[nodiscard]] static bool names_event(std::string_view name) noexcept {
     return ends_as(name, {"eventid", "messageid", "msgid", "ceid", "recordid", "deliveryid", "delivery",
                           "notificationid", "webhookid", "logid", "auditid", "entryid", "changeid",
                           "eventuuid", "messageuuid", "eventkey"});
+  }
+  /// The event's own, or what it has in common with others that happened with it.
+  [[nodiscard]] static bool names_events_together(std::string_view name) noexcept {
+    return names_event(name) || ends_as(name, {"xid", "txid", "transactionid", "transactionkey", "replayid",
+                                               "requestid", "commitnumber", "sequencenumber", "eventnumber"});
   }
   /// Several events may share them: of a request, of a transaction, of whoever the event is about.
   [[nodiscard]] static bool names_something_else(std::string_view name) noexcept {
@@ -229,10 +302,11 @@ class guesser {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      if (!is_in_nearly_all(c) || is_time(i) || c.source == "key" || is_of_schema(c)) continue;
+      if (!is_in_most(c) || is_time(i) || c.source == "key" || is_of_schema(c)) continue;
       if (c.source.starts_with("record:")) continue;  // the events of a record share it
       const std::string name = bare_name(c.source);
-      const bool made_up = c.uuids == c.names || c.ulids == c.names || c.ksuids == c.names;
+      const bool made_up =
+          is_nearly_all(c.uuids, c) || is_nearly_all(c.ulids, c) || is_nearly_all(c.ksuids, c);
       const bool may_be_shared = names_something_else(name);
       const bool of_event = names_event(name);
       const bool named = of_event || is_one_of(name, {"id", "uuid", "guid"});
@@ -240,18 +314,22 @@ class guesser {
       if (!by_format && (may_be_shared || names_order(name) || (!made_up && !named))) continue;
       // Some come twice. What many records share is the id of something else, but for the format's own.
       const std::size_t least = made_up && of_event ? 60 : 95;
-      if (!by_format && c.distinct * 100 < c.names * least) continue;
+      const bool differs = c.distinct * 100 >= c.names * least;
+      // Most of the records are no repeats, or it is the name of an object that is told again and again.
+      const bool may_repeat = made_up && c.distinct * 3 >= c.names;
+      if (!by_format && !differs && !(may_repeat && is_shared_by_repeats(c))) continue;
       int score = made_up ? 10 : 0;
       if (by_format) score += 100;
-      if (c.uuids_7 == c.names || c.ulids == c.names) score += 5;
+      if (is_nearly_all(c.uuids_7, c) || is_nearly_all(c.ulids, c)) score += 5;
       if (of_event) score += 8;
       if (name == "id") score += depth_of(c.source) < 2 ? 12 : 6;
+      if (!is_in_nearly_all(c)) score -= 10;
       score -= 3 * static_cast<int>(depth_of(c.source));
-      const std::string kind = c.uuids_7 == c.names  ? "UUIDv7, "
-                               : c.ulids == c.names  ? "ULID, "
-                               : c.ksuids == c.names ? "KSUID, "
-                               : c.uuids == c.names  ? "UUID, "
-                                                     : "";
+      const std::string kind = is_nearly_all(c.uuids_7, c)  ? "UUIDv7, "
+                               : is_nearly_all(c.ulids, c)  ? "ULID, "
+                               : is_nearly_all(c.ksuids, c) ? "KSUID, "
+                               : is_nearly_all(c.uuids, c)  ? "UUID, "
+                                                            : "";
       const std::size_t again = c.names - c.distinct;
       const std::string repeats =
           again == 0 ? ""
@@ -261,8 +339,9 @@ class guesser {
     out_.ids = take(all);
     if (out_.ids.empty()) return;
     const column& best = columns_[out_.ids.front().column];
-    if (best.uuids_7 == best.names) out_.ids_are = id_kind::uuidv7;
-    if (best.ulids == best.names) out_.ids_are = id_kind::ulid;
+    if (is_nearly_all(best.uuids_7, best)) out_.ids_are = id_kind::uuidv7;
+    if (is_nearly_all(best.ulids, best)) out_.ids_are = id_kind::ulid;
+    note_repeats_by_id(best);
   }
 
   /// What is the same for the events of a transaction, with their place in it.
@@ -314,6 +393,24 @@ class guesser {
     return out_.look == look::cloudevents && (source == "/id" || source == "header:ce_id");
   }
 
+  void find_attributes() {
+    out_.has_subjects =
+        std::any_of(columns_.begin(), columns_.end(), [this](const column& c) { return is_subject(c); });
+    for (const char* source : {"/sequence", "header:ce_sequence"}) {
+      const column* c = find(columns_, source);
+      if (c == nullptr || c->cells.size() * 2 < out_.looking_so) continue;
+      const bool in_digits = c->integers * 5 >= c->cells.size() * 4;
+      out_.sequence_attribute = in_digits ? attribute_form::digits : attribute_form::text;
+      return;
+    }
+  }
+
+  /// What is the aggregate of a CloudEvent unless a config says otherwise.
+  [[nodiscard]] bool is_subject(const column& c) const noexcept {
+    return out_.look == look::cloudevents && (c.source == "/subject" || c.source == "header:ce_subject") &&
+           is_in_nearly_all(c);
+  }
+
   /// Members of the outermost object that are in some events only. What a format needs is not the payload.
   void find_parts_of_states() {
     if (out_.look != look::plain && out_.look != look::debezium_outbox) return;
@@ -343,22 +440,22 @@ class guesser {
     std::vector<scored> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
-      if (!is_in_nearly_all(c) || is_time(i) || is_of_schema(c)) continue;
+      if (!is_in_most(c) || is_time(i) || is_of_schema(c)) continue;
       const std::string name = bare_name(c.source);
       const bool is_key = c.source == "key";
       const bool is_within_key = lower(c.source).find("/keys/") != std::string::npos;
       const bool named = is_within_key || lower(c.source).ends_with("ids/0") ||
                          ends_as(name, {"id", "key", "uuid", "number", "code", "no", "sku", "subject"});
       if (!is_key && !named) continue;
-      const bool comes_again = c.distinct < c.names;
+      const bool comes_again = this->comes_again(c);
       const bool is_event_id = !out_.ids.empty() && out_.ids.front().column == i;
       constexpr std::size_t k_enough = 8;
-      const bool names_events = is_event_id || names_event(name) ||
-                                ends_as(name, {"xid", "txid", "transactionid", "transactionkey", "replayid",
-                                               "requestid", "commitnumber", "sequencenumber", "eventnumber"});
+      const bool names_events = is_event_id || names_events_together(name);
       if (!comes_again && c.names >= k_enough && names_events) continue;
       int score = is_key ? 20 : 0;
       if (comes_again) score += 12;
+      if (!is_in_nearly_all(c)) score -= 10;
+      if (is_subject(c)) score += 100;
       if (names_events) score -= 15;
       if (is_within_key) score += 6;
       if (c.distinct <= 1 && c.names > 10) continue;  // what is the same in all names none of them
@@ -375,7 +472,7 @@ class guesser {
   void find_sequences() {
     if (out_.aggregates.empty()) return;
     std::vector<likely_sequence> all =
-        likely_sequences(columns_, out_.aggregates.front().column, records_.size() - marks_, values_);
+        likely_sequences(columns_, out_.aggregates.front().column, records_.size() - marks_, objects_, seen_);
     std::erase_if(
         all, [this](const likely_sequence& s) { return is_of_schema(columns_[s.column]) || is_the_id(s); });
     join_aggregates(all);
@@ -389,31 +486,52 @@ class guesser {
     out_.counts_by_one = best.growth.pairs > 0 && best.growth.by_one == best.growth.pairs;
     out_.grows = best.growth.grows();
     out_.sequence_is = best;
-    const column& numbers = columns_[best.column];
-    out_.counts_in_digits = numbers.integers == numbers.cells.size();
   }
   /// An id that grows orders events by when they were made up, which is no version.
   [[nodiscard]] bool is_the_id(const likely_sequence& s) const {
     return !out_.ids.empty() && out_.ids.front().column == s.column && s.kind != sequence_kind::integer;
   }
 
-  /// Where a version grows in no single field's aggregates but in those of two: numbers of several tenants.
+  /// Where a version grows in the aggregates of another field, or in those of two: the orders of a customer
+  /// who is the key, numbers of several tenants.
   void join_aggregates(std::vector<likely_sequence>& all) {
-    if (all.empty() || !all.front().is_named || all.front().is_time || all.front().growth.grows()) return;
+    if (all.empty() || !all.front().is_named || all.front().is_time) return;
     likely_sequence& s = all.front();
+    constexpr std::size_t k_enough = 3;
+    if (s.growth.pairs == 0 || s.growth.grows() || (s.in_time.pairs >= k_enough && s.in_time.grows())) return;
     const column& version = columns_[s.column];
     const column& first = columns_[out_.aggregates.front().column];
-    if (s.growth.pairs == 0) return;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    // Two events of one aggregate with one number: it counts within something else. Numbers that fall may
+    // only have come late.
+    const bool collides = !s.is_believable() || s.growth.equal * 5 > s.growth.pairs;
+    const auto take_if_grows = [&](const std::vector<const column*>& by) {
+      const growth came = growth_of(version, s.kind, by, seen_);
+      const growth in_time = growth_in_time(version, s.kind, by, seen_);
+      // Of few pairs all may grow by chance.
+      constexpr std::size_t k_many = 20;
+      if (came.pairs < (collides ? k_enough : k_many) || came.pairs * 3 < s.growth.pairs) return false;
+      if (!came.grows() && !(in_time.pairs >= k_enough && in_time.grows())) return false;
+      s.growth = came;
+      s.in_time = in_time;
+      s.score += 10;
+      return true;
+    };
+    for (std::size_t i = 1; i < out_.aggregates.size(); ++i) {
+      const candidate other = out_.aggregates[i];
+      if (other.column == s.column || names_events_together(bare_name(other.source)) ||
+          !take_if_grows({&columns_[other.column]}))
+        continue;
+      out_.not_the_aggregate = first.source;
+      std::rotate(out_.aggregates.begin(), out_.aggregates.begin() + static_cast<std::ptrdiff_t>(i),
+                  out_.aggregates.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      return;
+    }
+    for (std::size_t i = 0; i < columns_.size() && collides; ++i) {
       const column& c = columns_[i];
       const bool fits = is_in_nearly_all(c) && c.distinct > 1 && c.distinct * 2 <= c.names && !is_time(i) &&
                         i != s.column && &c != &first && c.source != "key" && !is_of_schema(c) &&
                         depth_of(c.source) <= 3;
-      if (!fits) continue;
-      const growth joined = growth_of(version, s.kind, {&c, &first});
-      if (joined.pairs < 3 || !joined.grows()) continue;
-      s.growth = joined;
-      s.score += 10;
+      if (!fits || !take_if_grows({&c, &first})) continue;
       out_.joined_aggregate = {c.source, first.source};
       return;
     }
@@ -455,6 +573,8 @@ class guesser {
   std::span<const sniffed_record> records_;
   const std::vector<column>& columns_;
   std::size_t values_{0};
+  std::size_t objects_{0};  ///< of the values
+  occurrences seen_;
   std::size_t marks_{0};  ///< records that only say how far a changefeed is
   std::string root_;      ///< of Debezium's, beside a schema
   likely out_;

@@ -27,6 +27,9 @@ enum class look : std::uint8_t {
   not_json,  ///< nothing that fields could be read from
 };
 
+/// What the attribute `sequence` of CloudEvents is.
+enum class attribute_form : std::uint8_t { none, digits, text };
+
 /// A place that may be what a config asks for, and why.
 struct candidate {
   std::string source;
@@ -50,10 +53,11 @@ struct likely {
   /// A field of the payload that some records have and some have not: each may be a change, and not all of a
   /// state. Empty: none.
   std::string now_and_then;
-  std::size_t now_and_then_in{0};              ///< records
-  bool counts_in_digits{false};                ///< the likeliest sequence is digits in all records
-  std::vector<std::string> deleting;           ///< types that say so
-  sniff::key_form keys;                        ///< what the keys are
+  std::size_t now_and_then_in{0};                           ///< records
+  attribute_form sequence_attribute{attribute_form::none};  ///< of CloudEvents
+  bool has_subjects{false};                                 ///< CloudEvents, in nearly all records
+  std::vector<std::string> deleting;                        ///< types that say so
+  sniff::key_form keys;                                     ///< what the keys are
   std::string root;                            ///< where the values are, beside their schema; mostly empty
   bool has_after_image{false};                 ///< a changefeed's: /after is the new row, or null
   bool has_resolved{false};                    ///< its marks are among the records
@@ -61,6 +65,8 @@ struct likely {
   std::optional<likely_sequence> sequence_is;  ///< what the likeliest sequence is
   /// Fields that name the aggregate, or the event, together; none where one does.
   std::vector<std::string> joined_aggregate, joined_id;
+  /// What was likelier to name the aggregate, but that the sequence does not grow within it. Empty: nothing.
+  std::string not_the_aggregate;
 };
 
 /// Pure. The columns must be those of the records.

@@ -12,7 +12,15 @@
 /// Which places may order the events of an aggregate, and whether their name says so.
 namespace ratchet::sniff {
 
-/// How a column goes on within each aggregate.
+/// Of each record, by its index. Producers and brokers deliver twice, and late: neither says anything of what
+/// orders the events.
+struct occurrences {
+  std::vector<bool> again;  ///< repeats an earlier record
+  /// When its event was, as it says itself. Empty: no field says so.
+  std::vector<std::optional<timestamp>> when;
+};
+
+/// How a column goes on within each aggregate, from one event to another one. Repeats are left out.
 struct growth {
   std::size_t pairs{0};  ///< of events of one aggregate, one behind the other
   std::size_t up{0};
@@ -21,6 +29,7 @@ struct growth {
 
   [[nodiscard]] bool grows() const noexcept { return pairs > 0 && up == pairs; }
   [[nodiscard]] bool never_falls() const noexcept { return up > 0 && up + equal == pairs; }
+  [[nodiscard]] std::size_t falls() const noexcept { return pairs - up - equal; }
 };
 
 /// A place whose values are versions of one kind.
@@ -29,21 +38,33 @@ struct likely_sequence {
   sequence_kind kind{sequence_kind::integer};
   bool is_wide{false};  ///< integers of more than 64 bits
   bool is_time{false};
-  bool is_coarse{false};  ///< two events may share it: a time, or the number of a transaction
-  bool is_named{false};   ///< its name, or its form, says that it orders
-  sniff::growth growth;
-  int score{0};  ///< only which is higher counts
+  bool is_coarse{false};        ///< two events may share it: a time, or the number of a transaction
+  bool is_named{false};         ///< its name, or its form, says that it orders
+  bool is_surely_named{false};  ///< such a name has hardly another meaning
+  std::size_t missing{0};       ///< records without it, or with something else there
+  bool is_rare{false};          ///< most records are without it
+  sniff::growth growth;         ///< as the records came
+  sniff::growth in_time;        ///< as the events were, by their time; without pairs where no time says it
+  int score{0};                 ///< only which is higher counts
+
+  /// Whether the records bear out that it orders their events, in whatever order they came.
+  [[nodiscard]] bool is_believable() const noexcept;
 };
 
-/// What all the versions of a column are; none where they are of several kinds, or of none.
-[[nodiscard]] std::optional<sequence_kind> kind_of_versions(const column&);
+/// What the versions of a column are, all but as many as may fail; none where they are of several kinds, or
+/// of none.
+[[nodiscard]] std::optional<sequence_kind> kind_of_versions(const column&, std::size_t may_fail = 0);
 
-/// Within the aggregates that these columns name together.
-[[nodiscard]] growth growth_of(const column&, sequence_kind, const std::vector<const column*>& by);
+/// Within the aggregates that these columns name together, as the records came, and as their events were.
+[[nodiscard]] growth growth_of(const column&, sequence_kind, const std::vector<const column*>& by,
+                               const occurrences&);
+[[nodiscard]] growth growth_in_time(const column&, sequence_kind, const std::vector<const column*>& by,
+                                    const occurrences&);
 
-/// The likeliest first. `expected` says in how many records a column should be.
+/// The likeliest first. `records` and `values` say in how many a column should be.
 [[nodiscard]] std::vector<likely_sequence> likely_sequences(const std::vector<column>&, std::size_t by,
-                                                            std::size_t records, std::size_t values);
+                                                            std::size_t records, std::size_t values,
+                                                            const occurrences&);
 
 /// For people.
 [[nodiscard]] std::string words_of(const likely_sequence&);

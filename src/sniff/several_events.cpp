@@ -49,11 +49,39 @@ std::optional<each_config> likely_list(std::span<const sniffed_record> records) 
   return std::nullopt;
 }
 
+/// A batch of CloudEvents, which their format takes apart by itself.
+bool is_batch(const record& r) {
+  const std::string_view value = *r.value;
+  const std::size_t first = value.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && value[first] == '[' &&
+         value.find("\"specversion\"") != std::string_view::npos;
+}
+
+std::optional<several_events> find_batches(std::span<const sniffed_record> records) {
+  several_events out;
+  const decode_rules rules;
+  record_splitter splitter{rules, &is_batch};
+  bool any = false;
+  for (const sniffed_record& from : records) {
+    record r;
+    if (from.value) r.value = *from.value;
+    if (!r.value || !is_batch(r) || splitter.split(r) != record_splitter::holds::several) {
+      out.events.push_back(from);
+      continue;
+    }
+    any = true;
+    for (const std::string_view event : splitter.events())
+      out.events.emplace_back(from).value = std::string{event};
+  }
+  if (!any) return std::nullopt;
+  return out;
+}
+
 }  // namespace
 
 std::optional<several_events> find_several(std::span<const sniffed_record> records) {
   const auto each = likely_list(records);
-  if (!each) return std::nullopt;
+  if (!each) return find_batches(records);
   several_events out{*each, {}};
   decode_rules rules;
   rules.envelope.each = *each;

@@ -10,7 +10,8 @@
 
 namespace ratchet::sniff {
 
-/// Records that hold several events each, as it seems: how, and the events, each as a record of its own.
+/// Records that hold several events each, as it seems: how, and the events, each as a record of its own. Of a
+/// topic with some batches of CloudEvents among single ones, `each` names nothing: their format sees to it.
 struct several_events {
   each_config each;
   std::vector<sniffed_record> events;

@@ -108,7 +108,7 @@ class reporter {
         several_{find_several(records)},
         events_{several_ ? std::span<const sniffed_record>{several_->events} : records},
         keys_{form_of_keys(records)},
-        columns_{columns_of(events_, keys_.kind)},
+        columns_{united(columns_of(events_, keys_.kind))},
         found_{guess(events_, columns_)} {
     found_.keys = keys_;
     if (several_) found_.each = several_->each;
@@ -136,6 +136,11 @@ class reporter {
   }
 
  private:
+  static std::vector<column> united(std::vector<column> columns) {
+    unite_attributes(columns);
+    return columns;
+  }
+
   void comment(std::string line) { append_comment(out_, std::move(line)); }
 
   void tell_size() {

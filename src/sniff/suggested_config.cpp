@@ -7,6 +7,7 @@
 #include "decode/event_id_text.hpp"
 #include "decode/sequence_kinds.hpp"
 #include "text/config_words.hpp"
+#include "text/counted.hpp"
 #include "text/json_writer.hpp"
 
 namespace ratchet::sniff {
@@ -159,16 +160,28 @@ class writer {
   }
 
   void write_cloudevents() {
-    const bool is_ordered = std::any_of(
-        found_.sequences.begin(), found_.sequences.end(),
-        [](const candidate& c) { return c.source == "/sequence" || c.source == "header:ce_sequence"; });
-    if (is_ordered && found_.counts_in_digits) {
-      line("    envelope: {format: cloudevents, sequence: {from: \"attribute:sequence\", as: integer}}");
+    const bool is_keyed = !found_.has_subjects && found_.keys.any && found_.keys.readable;
+    std::string envelope = "format: cloudevents";
+    if (is_keyed) {
+      envelope += ", aggregate: key" + kind_of_keys();
+      advise("some events have no subject, so the key is the aggregate");
+    }
+    const bool in_digits = found_.sequence_attribute == attribute_form::digits;
+    const bool is_ordered = found_.sequence_attribute != attribute_form::none;
+    if (in_digits) {
+      envelope += ", sequence: {from: \"attribute:sequence\", as: integer}";
       advise(
           "the sequences are digits: as: integer compares them as numbers, and not as text, which the "
           "CloudEvents extension defines");
-    } else {
-      line("    envelope: {format: cloudevents}");
+    }
+    line("    envelope: {" + envelope + "}");
+    if (!is_ordered && found_.sequence_is && found_.sequence_is->is_named &&
+        found_.sequence_is->is_believable()) {
+      advise(
+          found_.sequences.front().source +
+          " is called like a sequence, but CloudEvents are ordered by an attribute alone: let the producer "
+          "send it as the extension `sequence`, too, or read the events with format: json; until then a "
+          "late event counts as a new one");
     }
     write_order(is_ordered ? order::latest : order::arrival);
     write_ids();
@@ -182,10 +195,18 @@ class writer {
 
   /// An outbox may have a column that orders its events.
   void advise_sequence() {
-    if (found_.sequences.empty() || !found_.grows) return;
+    if (found_.sequences.empty()) return;
     const std::string& source = found_.sequences.front().source;
-    advise(source + (found_.counts_by_one ? " counts by 1 with" : " grows with") +
-           " each event of an aggregate: with `sequence: " + source + "` in the envelope " +
+    const likely_sequence& s = *found_.sequence_is;
+    if (!found_.grows && !(s.is_named && s.is_believable())) return;
+    advise(source +
+           (found_.counts_by_one ? " counts by 1 with each event of an aggregate"
+            : found_.grows       ? " grows with each event of an aggregate"
+            : s.growth.pairs == 0
+                ? " is called like a sequence"
+                : " is called like a sequence, and events come late here: " +
+                      counts_of(s.growth, s.is_time ? "an earlier time" : "a lower number")) +
+           ": with `sequence: " + source + "` in the envelope " +
            (found_.counts_by_one ? "`order: strict` waits for events that are missing, and " : "") +
            "`order: latest` keeps the newest whole state");
   }
@@ -229,7 +250,7 @@ class writer {
     const likely_sequence& s = *found_.sequence_is;
     // Ids tell events apart; a time orders whole states alone.
     if (s.is_time && has_id) return false;
-    if (s.growth.pairs > 0 && s.growth.up * 2 < s.growth.pairs) return false;
+    if (!s.is_believable()) return false;
     return s.is_named || (topic_.empty() && !has_id);
   }
 
@@ -248,23 +269,64 @@ class writer {
              ": with ties: later the later one in its partition counts");
   }
 
+  [[nodiscard]] static std::string counts_of(const growth& g, const char* lower) {
+    return "of " + counted(g.pairs, "event") + " behind another one of their aggregate " +
+           std::to_string(g.falls()) + " have " + lower +
+           (g.equal == 0 ? "" : ", and " + std::to_string(g.equal) + " the same");
+  }
+
+  /// What the records do not bear out of the sequence that is proposed.
+  void advise_evidence() {
+    const likely_sequence& s = *found_.sequence_is;
+    const std::string& source = found_.sequences.front().source;
+    constexpr std::size_t k_few = 3;
+    if (s.growth.pairs < k_few) {
+      advise(
+          source + " was taken for the sequence by its name: " +
+          (s.growth.pairs == 0 ? std::string{"no aggregate"} : "hardly an aggregate") +
+          " has two events here; look at more records with --records, or ask the producer whether it grows "
+          "with each event of an aggregate");
+    } else if (s.growth.falls() > 0 && !s.is_time && s.in_time.grows() && s.in_time.pairs >= k_few) {
+      advise("events come late here: " + counts_of(s.growth, "a lower number") +
+             "; in the order of their times it grows, so that order: latest keeps the newest one");
+    } else if (s.growth.falls() > 0) {
+      advise(source + ": " + counts_of(s.growth, s.is_time ? "an earlier time" : "a lower number") +
+             ". If these came late, order: latest is right; if not, the aggregate or the sequence is another "
+             "field");
+    }
+    if (s.missing > 0)
+      advise(source + " is missing in " + counted(s.missing, "record") +
+             ", or is something else there: they are rejected");
+    if (!found_.not_the_aggregate.empty() && found_.joined_aggregate.empty())
+      advise("the sequence grows within " + found_.aggregates.front().source + " and not within " +
+             found_.not_the_aggregate + ", so " + found_.aggregates.front().source + " is the aggregate");
+  }
+
   void advise_sequences(bool has_id, bool has_sequence) {
-    if (has_sequence || !found_.sequence_is) return;
+    if (!found_.sequence_is) return;
+    if (has_sequence) return advise_evidence();
     const likely_sequence& s = *found_.sequence_is;
     const std::string& source = found_.sequences.front().source;
     const std::string as = s.kind == sequence_kind::integer
                                ? source
                                : "{from: " + source + ", as: " + std::string{word_of(s.kind)} + "}";
     if (s.is_time && has_id) {
-      advise(
-          source +
-          " grows with the events of an aggregate: if each event carries the whole state, `sequence: " + as +
-          "` with `order: latest` and `ties: later` keeps the newest one, in whatever order they come");
+      advise((s.growth.falls() == 0
+                  ? source + " grows with the events of an aggregate"
+                  : "events come late here, and order: arrival applies them as they come: of " + source +
+                        " " + counts_of(s.growth, "an earlier time")) +
+             ": if each event carries the whole state, `sequence: " + as +
+             "` with `order: latest` and `ties: later` keeps the newest one, in whatever order they come");
     } else if (!s.is_named) {
       advise(source +
              " grows with each event of an aggregate, but its name does not say that it orders them: if it "
              "does, set `sequence: " +
              as + "` and `order: latest`");
+    } else {
+      advise(source + " is called like a sequence, but " +
+             (s.is_rare ? "most records are without it" : counts_of(s.growth, "a lower number")) +
+             ". If it orders the events of an aggregate, set `sequence: " + as +
+             "` and `order: latest`: until then a late event counts as a new one");
     }
   }
 

@@ -139,7 +139,7 @@ stream_definition::stream_definition(stream_config c, ratchet::reducer r)
   config.envelope = with_defaults(std::move(config.envelope));
   rules.stream = config.name;
   rules.gate = {config.order, config.first, config.epoch_change, later_wins(config),
-                are_numbers_or_text(config.envelope, config.order)};
+                are_text_by_format(config.envelope, config.order)};
   rules.number_text = sequence_spelling::of(config.envelope, config.order).function();
   rules.restarts = config.after_delete == after_delete::restart;
   rules.parks_too_old = config.too_old == too_old::park;

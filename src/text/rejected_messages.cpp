@@ -157,8 +157,11 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
 std::string hint_on(const rejected_row& row) {
   if (row.reason == reject_reason::malformed) return hint_on_fault(row.detail, row.value, row.pointer);
   if (row.reason != reject_reason::sequence_mixed) return {};
-  return "the `sequence` of one is a number and that of the other is text, which have no order among each "
-         "other: have the producer send one kind, or set `sequence: {from: attribute:sequence, as: integer}`";
+  return "the `sequence` of one is a number and that of the other is text, or both are digits, of two "
+         "lengths "
+         "(as text \"10\" is below \"9\"): set `sequence: {from: attribute:sequence, as: integer}`, or have "
+         "the "
+         "producer pad its numbers";
 }
 
 std::string content_hash_text(const rejected_row& row) {

@@ -154,7 +154,7 @@ inline version_key uuid_key(std::string_view text) {
   return lower;
 }
 
-/// The classes of decode/ordered_text.hpp.
+/// The classes of core/ordered_text.hpp.
 inline version_key text_key(std::string_view text) {
   const auto is_of = [text](std::string_view characters, std::size_t most) {
     return text.size() <= most && text.find_first_not_of(characters) == std::string_view::npos;

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kafka/embedded_broker.hpp"
 #include "kafka/record_producer.hpp"
@@ -113,6 +116,62 @@ TEST_F(sniffing, a_topic_reads_the_last_records_of_each_partition) {
   EXPECT_THAT(few.out,
               StartsWith("# payments: 2 records looked at, of 2 partitions, payments[0]@4 to payments[1]@3"));
   EXPECT_EQ(run({"--brokers", broker->bootstrap(), "no-such-topic"}).status, 1);
+}
+
+/// How many states are wrong of a made-up stream, by the config that is proposed for it.
+std::string wrong_states(const std::filesystem::path& at, const std::vector<std::string>& dials,
+                         const std::string& looked_at) {
+  const auto ratchet = [&](std::vector<std::string> arguments) {
+    return cli_testing::run_ratchet(at, std::move(arguments));
+  };
+  const std::string events = at / "events";
+  const std::string oracle = at / "oracle";
+  const std::string config = at / "sniffed.yaml";
+  std::vector<std::string> gen{"gen", "--events", "4000", "-o", events, "--oracle", oracle};
+  gen.insert(gen.end(), dials.begin(), dials.end());
+  if (ratchet(gen).status != 0) return "gen failed";
+  const bool of_kcat = !dials.empty() && dials.front() == "--records";
+  const std::string sniffed = ratchet({"sniff", "--records", looked_at, events}).out;
+  std::string absolute = sniffed;
+  const std::string state{"path: ratchet-state"};
+  absolute.replace(absolute.find(state), state.size(), "path: " + (at / "state").string());
+  std::ofstream{config} << absolute;
+  std::vector<std::string> apply{"apply", "-c", config, events};
+  if (of_kcat) apply.emplace_back("--records");
+  ratchet(apply);
+  const std::string scanned = ratchet({"scan", "-c", config, of_kcat ? "payment-status" : "events"}).out;
+  const std::string marker{"\"snapshot\":"};
+  std::ifstream right{oracle};
+  std::size_t all = 0;
+  std::size_t wrong = 0;
+  for (std::string line; std::getline(right, line); ++all) {
+    const std::string aggregate = line.substr(0, line.find(marker));
+    const std::string snapshot = line.substr(line.find(marker) + marker.size());
+    const std::size_t begin = scanned.find(aggregate);
+    const std::string found =
+        begin == std::string::npos ? "" : scanned.substr(begin, scanned.find('\n', begin) - begin);
+    if (found.find("\"payment\":" + snapshot) == std::string::npos) ++wrong;
+  }
+  return wrong == 0 && all > 10 ? "" : std::to_string(wrong) + " of " + std::to_string(all) + "\n" + sniffed;
+}
+
+TEST_F(sniffing, what_gen_makes_comes_to_the_right_states) {
+  const std::vector<std::vector<std::string>> streams{
+      {},
+      {"--records"},
+      {"--aggregates", "40"},
+      {"--records", "--aggregates", "40", "--late", "0.5", "--duplicates", "0.5", "--delay", "300"},
+      {"--records", "--zipf", "0", "--late", "1"},
+      {"--conflicts", "0.05", "--aggregates", "40"},
+      {"--withhold", "--aggregates", "100"}};
+  int n = 0;
+  for (const std::vector<std::string>& dials : streams) {
+    for (const char* looked_at : {"300", "3000"}) {
+      const std::filesystem::path at = root_.path() / std::to_string(n++);
+      std::filesystem::create_directory(at);
+      EXPECT_EQ(wrong_states(at, dials, looked_at), "") << "stream " << n / 2;
+    }
+  }
 }
 
 }  // namespace

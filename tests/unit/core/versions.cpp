@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ordered_text.hpp"
 #include "core/reducers.hpp"
 #include "support/core_print.hpp"
 #include "support/core_world.hpp"
@@ -230,6 +231,33 @@ TEST(too_old_events, may_be_skipped) {
   ASSERT_FALSE(w.waiting.at("a").empty());
   EXPECT_EQ(w.run_command(waiting_verb::skip, w.waiting.at("a").begin()->first), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "paid;");
+}
+
+TEST(digits_as_text, of_two_lengths_are_told_and_never_lost_in_silence) {
+  constexpr decision k_mixed{verdict::rejected, reject_reason::sequence_mixed};
+  const auto text = [](std::int64_t offset, const char* number, const char* payload) {
+    return spec{.sequence = sequence_of_text(number).value(), .payload = payload, .offset = offset};
+  };
+  world w{replace_reducer{}};
+  w.rules.gate.numbers_or_text = true;
+  world end = w;
+  auto got = decided(w,
+                     {text(0, "8", "a"), text(1, "9", "b"), text(2, "10", "c"), text(3, "9", "b"),
+                      text(4, "8", "a"), text(5, "9a", "d")},
+                     &end);
+  EXPECT_EQ(got.at(1).verdict, verdict::applied);
+  EXPECT_EQ(got.at(2), k_mixed) << "as text it is below 9";
+  EXPECT_EQ(got.at(3).verdict, verdict::duplicate);
+  EXPECT_EQ(got.at(4).verdict, verdict::stale);
+  EXPECT_EQ(got.at(5).verdict, verdict::applied) << "text of other bytes has any length";
+  got = decided(w, {text(0, "10", "a"), text(1, "9", "b")}, &end);
+  EXPECT_EQ(got.at(1), k_mixed) << "as text the older one is above";
+  EXPECT_EQ(end.snapshot(), "a");
+  got = decided(w, {text(0, "0009", "a"), text(1, "0010", "b")}, &end);
+  EXPECT_EQ(got.at(1).verdict, verdict::applied);
+  w.rules.gate.numbers_or_text = false;
+  got = decided(w, {text(0, "9", "a"), text(1, "10", "b")}, &end);
+  EXPECT_EQ(got.at(1).verdict, verdict::stale) << "whoever names as: text has said so";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "decode/ordered_text.hpp"
+#include "core/ordered_text.hpp"
 
 namespace ratchet {
 namespace {
@@ -190,6 +190,20 @@ TEST(sequence_kinds, write_whole_numbers_as_digits) {
   EXPECT_EQ((sequence_spelling{sequence_kind::integer, true, true}.text(seq(1, 0xFF))), "100000000000000ff");
   EXPECT_EQ((sequence_spelling{sequence_kind::integer, false, true}.text(seq(0xFF))), "ff");
   EXPECT_EQ((sequence_spelling{sequence_kind::text}.text(seq(907))), "907") << "CloudEvents may have both";
+}
+
+TEST(text_as_sequences, tells_how_many_digits_it_was) {
+  for (std::size_t size = 1; size <= 37; ++size) {
+    for (const char digit : {'0', '5', '9'}) {
+      const std::string text(size, digit);
+      EXPECT_EQ(digits_in_text(sequence_of_text(text).value()), size) << text;
+    }
+  }
+  EXPECT_EQ(digits_in_text(sequence_of_text("20240501101112131415").value()), 20U);
+  for (const char* other :
+       {"a", "9a", "1:2", "01HZY3E8T0ABCDEFGHJKMNPQRS", "018f2b7c-1234-7abc-89ab-000000000000",
+        "2024-05-01T10:00:00Z", "00000000016b3748", "/", ":", "0 ", "9\x7f"})
+    EXPECT_EQ(digits_in_text(sequence_of_text(other).value()), 0U) << other;
 }
 
 }  // namespace

@@ -94,5 +94,16 @@ TEST(group_generation, is_in_what_the_client_writes) {
   EXPECT_EQ(generation_in(written(7).substr(0, 9)), std::nullopt);
 }
 
+TEST(log_topic, needs_as_many_brokers_as_replicas) {
+  EXPECT_FALSE(too_few_brokers("log", 3, 3));
+  const auto few = too_few_brokers("log", 1, 3);
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->code, make_error_code(errc::check_failed))
+      << "it is no matter of rights, and brokers answer";
+  EXPECT_NE(few->message.find("3 replicas need as many brokers, and this cluster has 1 now"),
+            std::string::npos);
+  EXPECT_NE(few->hint.find("--replicas 1"), std::string::npos) << few->hint;
+}
+
 }  // namespace
 }  // namespace ratchet

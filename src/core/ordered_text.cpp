@@ -1,5 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
-#include "decode/ordered_text.hpp"
+#include "core/ordered_text.hpp"
 
 #include <array>
 #include <cstddef>
@@ -91,6 +91,18 @@ class language {
     return count;
   }
 
+  /// below(), as a text grows.
+  struct counting {
+    number count{0};
+    bool goes_on{true};  ///< what there is of the text is the beginning of a word
+  };
+  [[nodiscard]] constexpr counting step(counting so_far, std::size_t at, unsigned char c) const noexcept {
+    if (!so_far.goes_on) return so_far;
+    if (may_end(at)) ++so_far.count;
+    if (at == most_) return {so_far.count, false};
+    return {so_far.count + at_[at]->below(c) * tree_[at + 1], at_[at]->has(c)};
+  }
+
  private:
   [[nodiscard]] constexpr bool may_end(std::size_t length) const noexcept {
     return fixed_ ? length == most_ : length > 0;
@@ -133,6 +145,26 @@ constexpr std::array k_languages{
 
 /// Below are whole numbers.
 constexpr number k_first = number{1} << 64U;
+
+/// A text of digits that grows, and its place.
+class digits_so_far {
+ public:
+  constexpr void add(unsigned char digit) noexcept {
+    for (std::size_t i = 0; i < k_languages.size(); ++i)
+      counts_[i] = k_languages[i].step(counts_[i], size_, digit);
+    ++size_;
+  }
+  [[nodiscard]] constexpr number place() const noexcept {
+    number place = k_first;
+    for (const language::counting& c : counts_) place += c.count;
+    return place;
+  }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::array<language::counting, k_languages.size()> counts_{};
+  std::size_t size_{0};
+};
 
 /// Whether the places go up to 2^128 - 1 at most: each size has room above those before it.
 constexpr bool has_room_for_all() {
@@ -182,6 +214,26 @@ std::string text_of_sequence(sequence s) {
     text.push_back(static_cast<char>(low));
   }
   return text;
+}
+
+std::size_t digits_in_text(sequence s) noexcept {
+  const number place = number{s.epoch} << 64U | s.number;
+  digits_so_far text;
+  while (text.size() == 0 || text.place() < place) {
+    if (text.size() == k_most) return 0;
+    // The greatest digit with which the text is not behind the place.
+    unsigned char low = '0';
+    unsigned char high = '9';
+    while (low < high) {
+      const auto middle = static_cast<unsigned char>((low + high + 1) / 2);
+      digits_so_far longer = text;
+      longer.add(middle);
+      (longer.place() <= place ? low : high) =
+          static_cast<unsigned char>(longer.place() <= place ? middle : middle - 1);
+    }
+    text.add(low);
+  }
+  return text.place() == place ? text.size() : 0;
 }
 
 }  // namespace ratchet

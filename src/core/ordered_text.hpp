@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,5 +25,8 @@ namespace ratchet {
 
 /// The text that became this sequence. Of another one: some text that was none.
 [[nodiscard]] std::string text_of_sequence(sequence);
+
+/// How many digits the text is that became this sequence; 0: it was something else.
+[[nodiscard]] std::size_t digits_in_text(sequence) noexcept;
 
 }  // namespace ratchet
