@@ -39,8 +39,6 @@ REPLICATE = """replicate:
   compression: {compression}
   base: {{at_least: {base_at_least}, every: {base_every}, rate: 1GiB}}
 """
-# What takes longer than that is taken for hung.
-PATIENCE_SECONDS = 600
 SNAPSHOT = b'"snapshot":'
 
 
@@ -159,7 +157,7 @@ class Instance:
 
     def call(self, *words, check=True):
         done = subprocess.run([str(self.ratchet.binary), *words, "-c", str(self.config)], capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS)
+                              stdin=subprocess.DEVNULL, timeout=self.ratchet.patience_seconds)
         if check and done.returncode != 0:
             raise BenchError(f"ratchet {words[0]} failed:\n{(done.stderr or done.stdout)[-2000:].decode(errors='replace')}")
         return done.stdout if done.returncode == 0 else b""
@@ -182,12 +180,12 @@ class Instance:
 
 def await_that(what, done, instances, pause=0.05):
     """Returns the time at which done() was true, by the clock of time.monotonic()."""
-    begun = time.monotonic()
+    begun, patience = time.monotonic(), instances[0].ratchet.patience_seconds
     while not done():
         for each in instances:
             each.must_run()
-        if time.monotonic() - begun > PATIENCE_SECONDS:
-            raise BenchError(f"within {PATIENCE_SECONDS} s it does not {what}:\n"
+        if time.monotonic() - begun > patience:
+            raise BenchError(f"within {patience} s it does not {what}:\n"
                              + "\n".join(f"{each.name}: {each.status()}\n{each.tail()}" for each in instances))
         time.sleep(pause)
     return time.monotonic()

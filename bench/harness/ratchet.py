@@ -36,10 +36,12 @@ class Workload:
 
 
 class Ratchet:
-    """The command under test, against one broker. State directories are made in `work`."""
+    """The command under test, against one broker. State directories are made in `work`. What takes longer than
+    `patience_seconds` is taken for hung."""
 
-    def __init__(self, binary, broker, work):
+    def __init__(self, binary, broker, work, patience_seconds=600):
         self.binary, self.broker, self.work = pathlib.Path(binary), broker, pathlib.Path(work)
+        self.patience_seconds = patience_seconds
         if not self.binary.exists():
             raise BenchError(f"{self.binary} is missing: cmake --preset release && cmake --build --preset release")
 
