@@ -250,11 +250,12 @@ session_result engine::follow_and_lead(standby& waiting, source& group, bool unt
     names_.led(replicated_->slot().position().epoch);
     inbox_.tasks.open();
     if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
-    slot_source from{group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group, &waiting] {
-                       handover_.look(group);
-                       waiting.note_lead();
-                       return replicated_->turn() && replicated_->is_leading();
-                     }};
+    slot_source from{
+        group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group, &waiting] {
+          handover_.look(group);
+          waiting.note_lead();
+          return replicated_->turn() && replicated_->is_leading();
+        }};
     inbox_.transactions.open();
     session_end_of session = one_session(from, until_end, stop);
     if (is_handed_over(session.ended, stop)) return {session_end::left, std::nullopt};

@@ -263,9 +263,9 @@ class kafka_publisher final : public publisher {
   bool refuse(const output_row& row, std::size_t bytes, std::size_t least) {
     ended_here_.push_back({.position = row.position,
                            .ended = delivery::how::unfit,
-                           .text = rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) + std::string{" ("} +
-                                   std::to_string(bytes) + " bytes; one of " + std::to_string(least) +
-                                   " was refused)"});
+                           .text = rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) +
+                                   std::string{" ("} + std::to_string(bytes) + " bytes; one of " +
+                                   std::to_string(least) + " was refused)"});
     progress_.raise();
     return true;
   }

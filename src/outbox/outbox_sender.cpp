@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds k_first_pause{500};
 constexpr milliseconds k_longest_pause{30'000};
 
-/// Nothing else is under way while those that were refused are sent alone, or together. So many times are in a
-/// row, which begins no new one behind some time, and then the others have as long as these took, within
+/// Nothing else is under way while those that were refused are sent alone, or together. So many times are in
+/// a row, which begins no new one behind some time, and then the others have as long as these took, within
 /// bounds.
 constexpr std::size_t k_most_alone = 10;
 constexpr std::uint64_t k_most_company_bytes = std::uint64_t{4} << 20U;

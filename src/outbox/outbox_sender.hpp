@@ -165,10 +165,10 @@ class outbox_sender final : public lane_sender {
   bool got_through_{false};              ///< what was refused before does; others may, too
   std::optional<time_point> row_began_;  ///< of those that are sent alone, with nothing new between them
   std::size_t in_row_{0};
-  std::size_t company_{k_most_company};  ///< so many of them go together
-  std::size_t in_company_{0};            ///< so many did last
-  bool company_refused_{false};          ///< and were, for one of them or for their size
-  std::uint32_t apart_anew_{0};          ///< so many were refused since that were not before
+  std::size_t company_{k_most_company};    ///< so many of them go together
+  std::size_t in_company_{0};              ///< so many did last
+  bool company_refused_{false};            ///< and were, for one of them or for their size
+  std::uint32_t apart_anew_{0};            ///< so many were refused since that were not before
   std::uint64_t alone_from_{0};            ///< the next one of alone_ is from here on
   std::optional<time_point> quiet_since_;  ///< nothing is sent until all that is under way has ended
   std::size_t failing_{0};                 ///< of apart_, failed otherwise when they were sent last
