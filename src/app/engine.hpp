@@ -188,6 +188,8 @@ class engine {
   [[nodiscard]] std::optional<problem> refusal_of_log_topics(const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> refusal_of_log_topic(const std::string& topic,
                                                             const std::atomic<bool>& stop);
+  /// Asked once, before this instance is in anybody's way: an owner waits for a topic that is gone later.
+  [[nodiscard]] std::optional<problem> refusal_of_topics(source&, const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> stopped_partitions() const;
 
   config config_;

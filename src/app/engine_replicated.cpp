@@ -11,6 +11,7 @@
 #include "app/sink_outlets.hpp"
 #include "app/wait_or_stop.hpp"
 #include "consumer/assignment.hpp"
+#include "consumer/cluster_questions.hpp"
 #include "consumer/lead_check.hpp"
 #include "consumer/slot_source.hpp"
 #include "consumer/standby.hpp"
@@ -196,9 +197,27 @@ std::optional<problem> engine::refusal_of_log_topic(const std::string& topic, co
   return std::nullopt;
 }
 
+std::optional<problem> engine::refusal_of_topics(source& from, const std::atomic<bool>& stop) {
+  const std::vector<std::string> read = input_topics(streams_);
+  cluster_questions ask{{config_, streams_, *store_, from, *options_.clock, read, options_.resume,
+                         [&stop] { return stop.load(std::memory_order_relaxed); }, [] { return go_on(); }}};
+  for (;;) {
+    auto found = ask.require_inputs();
+    if (found) found = ask.require_outputs(output_topics(streams_));
+    if (found || stop.load(std::memory_order_relaxed)) return std::nullopt;
+    auto why = std::move(found).error().why;
+    if (classify(why->code) != error_class::away) return why;
+    if (outages_.due(options_.clock->steady()))
+      tell(options_.log, log_kind::brokers_away, "{}; Ratchet tries again{}", why->message,
+           outages_.suppressed());
+    wait_or_stop(k_new_client_pause, stop);
+  }
+}
+
 std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<bool>& stop) {
   if (auto refused = refusal_of_log_topics(stop)) return refused;
   bool has_joined = false;
+  bool has_topics = false;
   lead_check check{{config_, options_.space, status_, options_.log, [this] { return refusal_of_lead(); }}};
   for (;;) {
     session_result ended;
@@ -206,6 +225,9 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
       auto made = make_source();
       if (!made) return std::move(made.error());
       open_source_guard from{std::move(made.value())};
+      if (!std::exchange(has_topics, true)) {
+        if (auto refused = refusal_of_topics(from.get(), stop)) return refused;
+      }
       standby waiting{{config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log,
                        &stop, &handover_, &check, &options_.resume}};
       ended = follow_and_lead(waiting, from.get(), until_end, stop);

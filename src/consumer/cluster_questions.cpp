@@ -151,6 +151,12 @@ result<std::vector<topic_partition>> cluster_questions::look_up(std::span<const 
   }
 }
 
+turn_result<> cluster_questions::require_inputs() {
+  const auto found = look_up(deps_.topics);
+  if (found) return go_on();
+  return topics_failed(found.error(), deps_.topics, topic_use::read);
+}
+
 turn_result<> cluster_questions::require_outputs(const std::vector<std::string>& topics) {
   if (topics.empty()) return go_on();
   const auto found = look_up(topics);

@@ -46,6 +46,9 @@ class cluster_questions {
   /// The partitions of these topics, in order. Topics that brokers may not have heard of yet are asked for
   /// again. Errors: of the source.
   [[nodiscard]] result<std::vector<topic_partition>> look_up(std::span<const std::string> topics);
+  /// These must be there, as they are read. Topics that brokers may not have heard of yet are asked for
+  /// again. Ends: refused, client_lost.
+  [[nodiscard]] turn_result<> require_inputs();
   /// These must be there, as they are written to. Ends: refused, client_lost.
   [[nodiscard]] turn_result<> require_outputs(const std::vector<std::string>& topics);
 

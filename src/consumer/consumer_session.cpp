@@ -39,6 +39,7 @@ constexpr std::chrono::minutes k_unassigned_limit{5};
 consumer_session::consumer_session(dependencies deps, session_options options)
     : deps_{std::move(deps)},
       options_{std::move(options)},
+      topics_{input_topics(deps_.streams)},
       pipeline_{deps_.tasks, deps_.store, deps_.clock},
       delivery_{{deps_.settings, deps_.streams, deps_.store, deps_.source, deps_.clock, deps_.status,
                  deps_.meter, deps_.log, pipeline_, deps_.publish_to, deps_.sinks,
@@ -61,9 +62,6 @@ consumer_session::consumer_session(dependencies deps, session_options options)
                   [this] { return stop_requested(); }}},
       trace_{deps_.settings.state.path},
       worker_{deps_.streams, options_.decoding} {
-  for (const auto& s : deps_.streams) {
-    topics_.insert(topics_.end(), s->config.topics.begin(), s->config.topics.end());
-  }
   last_idle_check_ = deps_.clock.steady();
   pipeline_.on_written([this](const step_batch& step) { reporter_.note(step); });
   pipeline_.between_steps([this] {
@@ -102,10 +100,8 @@ turn_result<> consumer_session::connect() {
   RATCHET_TRY(questions_.find_cluster());
   ownership_.meet_other_cluster(questions_.other_cluster());
   brokers_.note_answer();
-  auto all = questions_.look_up(topics_);
-  if (!all) return questions_.topics_failed(all.error(), topics_, topic_use::read);
-  RATCHET_TRY(questions_.require_outputs(output_topics(deps_.streams)));
-  partitions_.know(std::move(all.value()));
+  RATCHET_TRY(auto all, deps_.settings.replicate ? await_partitions() : find_partitions());
+  partitions_.know(std::move(all));
   RATCHET_TRY(ownership_.check_before_joining());
   RATCHET_TRY(ownership_.sign());
   if (const auto joined = deps_.source.join(topics_); !joined) {

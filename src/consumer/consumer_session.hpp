@@ -99,6 +99,10 @@ class consumer_session {
 
   // Before the loop.
   [[nodiscard]] turn_result<> connect();
+  /// The partitions of the topics that are read. All topics, also those that are written to, must be there.
+  [[nodiscard]] turn_result<std::vector<topic_partition>> find_partitions();
+  /// The same for an owner of a replicated state, which waits for a topic that is gone.
+  [[nodiscard]] turn_result<std::vector<topic_partition>> await_partitions();
   [[nodiscard]] turn_result<> accept_start();
 
   /// Where no stream has topics: nothing is joined, claimed or read.

@@ -20,6 +20,8 @@ using replicate::owner_phase;
 
 /// So an owner without work learns of another's fence, and each learns of records that were lost.
 constexpr std::chrono::seconds k_look_interval{2};
+/// Of a topic that the brokers do not know.
+constexpr std::chrono::seconds k_missing_pause{1};
 /// For a base that the log leads on from.
 constexpr std::chrono::seconds k_base_patience{2};
 /// A client that gets nowhere, as without a right to begin, says nothing of its records for ever.
@@ -114,7 +116,12 @@ void slot_replica::note_failure(lead_failure::kind what, std::error_code code, s
 
 result<void> slot_replica::take_bounds() {
   const auto told = of_.log.take_bounds();
-  if (!told || !*told) return success();  // it is asked again
+  if (!told) return success();
+  if (!*told) {
+    if (told->error() == errc::topic_missing) missing_at_ = of_.clock.steady();
+    return success();  // it is asked again
+  }
+  missing_at_.reset();
   const told_bounds& bounds = told->value();
   const bool leads_on = bounds.first <= owner_.reader().next_offset();
   if (!leads_on || (of_.store.is_restoring() && bounds.first > 0)) return begin_restore(bounds.first);
@@ -219,9 +226,13 @@ void slot_replica::unassigned() {
 result<void> slot_replica::read() {
   const auto wanted = owner_.wants();
   if (!wanted) return vouch();
+  if (missing_at_ && of_.clock.steady() - *missing_at_ < k_missing_pause) return success();
   const auto got = of_.log.read(*wanted);
   if (!got) {
-    if (got.error() == errc::topic_missing) owner_.read_again();
+    if (got.error() == errc::topic_missing) {
+      owner_.read_again();
+      missing_at_ = of_.clock.steady();
+    }
     return got.error();
   }
   has_more_ = !got.value().entries.empty();

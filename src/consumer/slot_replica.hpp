@@ -113,6 +113,8 @@ class slot_replica {
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> complete_at() const {
     return complete_at_;
   }
+  /// The brokers do not know the log's topic, as they said last.
+  [[nodiscard]] bool is_missing() const { return missing_at_.has_value(); }
   /// When the record was appended that it has read last; none: it has read none, or nobody said.
   [[nodiscard]] std::optional<timestamp> read_time() const { return read_time_; }
   /// Whose fence the log has last, as far as this replica knows.
@@ -158,6 +160,7 @@ class slot_replica {
   std::optional<std::chrono::steady_clock::time_point> bounds_at_;    ///< when they were
   std::optional<std::chrono::steady_clock::time_point> complete_at_;  ///< see complete_at()
   std::optional<timestamp> read_time_;
+  std::optional<std::chrono::steady_clock::time_point> missing_at_;  ///< when that was said last
   std::uint64_t attempts_{0};
   lead_attempts tries_;
   std::optional<std::chrono::steady_clock::time_point> fenced_at_;  ///< when the last fence was appended

@@ -82,7 +82,10 @@ turn_result<> standby::take_lead() {
 }
 
 void standby::note_lead() {
-  if (!is_doubtful_ || deps_.store.slot().tries().failure()) return;
+  const bool is_missing = deps_.store.slot().is_missing();
+  if (is_missing && !std::exchange(is_doubtful_, true))
+    deps_.status.raise_condition(k_lead_condition, why_missing());
+  if (is_missing || !is_doubtful_ || deps_.store.slot().tries().failure()) return;
   is_doubtful_ = false;
   deps_.status.clear_condition(k_lead_condition);
 }
@@ -268,7 +271,16 @@ void standby::tell_of_failure() {
        deps_.store.slot().gives_way() ? "; until then another instance may" : "");
 }
 
+/// Neither this instance nor another one can own the state.
+std::string standby::why_missing() const {
+  return "the brokers do not know the topic `" + slot_.topic +
+         "` of the replicated log; the state is kept -> if it was deleted, "
+         "docs/operating/high-availability.md "
+         "has how to begin another one: \"The log is gone\"";
+}
+
 std::string standby::why_not_ready() const {
+  if (deps_.store.slot().is_missing()) return why_missing();
   if (!cannot_lead_.empty()) return "not in the group, as this instance could not own the state";
   if (const auto restored = deps_.store.slot().restored_bytes()) {
     constexpr unsigned k_to_mib = 20;

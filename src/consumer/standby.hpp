@@ -80,6 +80,7 @@ class standby {
   void tell_of_failure();
   [[nodiscard]] std::string why_lost();
   [[nodiscard]] std::string why_not_ready() const;
+  [[nodiscard]] std::string why_missing() const;
   [[nodiscard]] std::string how_far_behind() const;
   void show();
 

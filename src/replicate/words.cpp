@@ -126,7 +126,8 @@ const char* words_of(refusal why) noexcept {
     case refusal::begins_later:
       return "the log begins behind what this instance has read: older records were deleted";
     case refusal::ends_earlier:
-      return "the log ends before what this instance has read: the brokers lost records";
+      return "the log ends before what this instance has read: it is another log, or the brokers lost "
+             "records";
     case refusal::other_record:
       return "the log has another record where this instance stopped reading: it is another log, or the "
              "brokers lost records";

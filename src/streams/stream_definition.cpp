@@ -198,6 +198,12 @@ reported<stream_list> make_streams(const config& c, const reducers& own) {
   return streams;
 }
 
+std::vector<std::string> input_topics(const stream_list& streams) {
+  std::vector<std::string> all;
+  for (const auto& s : streams) all.insert(all.end(), s->config.topics.begin(), s->config.topics.end());
+  return all;
+}
+
 std::vector<std::string> output_topics(const stream_list& streams) {
   std::vector<std::string> all;
   for (const auto& s : streams) {

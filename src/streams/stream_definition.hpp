@@ -56,6 +56,8 @@ using stream_list = std::vector<std::unique_ptr<stream_definition>>;
 /// The topics that are written to: what reducers publish, and what tells of records that were not handled.
 /// None twice.
 [[nodiscard]] std::vector<std::string> output_topics(const stream_list&);
+/// The topics that are read, in the order of the config.
+[[nodiscard]] std::vector<std::string> input_topics(const stream_list&);
 
 /// Whether any of them is fed by Kafka.
 [[nodiscard]] bool reads_topics(const stream_list&);

@@ -41,6 +41,7 @@ struct cluster {
   std::map<topic_partition, committed_offset> committed;
   const void* owner{nullptr};  ///< who has the slot
   std::string refusal;         ///< why the group lets nobody in; empty: it does
+  std::set<std::string> gone;  ///< topics that the brokers do not know
   std::uint32_t generation{0};
   std::map<std::string, std::string> claims;  ///< who committed on the slot last
   std::vector<group_member> others;           ///< in the group, beside those that run
@@ -98,7 +99,10 @@ class pair_source final : public source {
   result<std::vector<topic_partition>> partitions(std::span<const std::string> topics,
                                                   std::chrono::milliseconds) override {
     std::vector<topic_partition> all;
-    for (const std::string& t : topics) all.push_back({t, partition_id{0}});
+    for (const std::string& t : topics) {
+      if (of_.gone.contains(t)) return errc::topic_missing;
+      all.push_back({t, partition_id{0}});
+    }
     return all;
   }
   result<std::vector<committed_offset>> committed(std::span<const topic_partition> all,
