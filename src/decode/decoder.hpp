@@ -73,7 +73,7 @@ class decoder {
   decoder& operator=(decoder&&) noexcept;
 
   /// `out` is cleared first; passing the same object again reuses its memory. Takes no further record once
-  /// `out` has so many events, or they repeat 32 MiB of records. Returns how many: all, if each is one.
+  /// `out` has so many events, or they repeat 4 MiB of records. Returns how many: all, if each is one.
   std::size_t decode(std::span<const record> records, decoded_batch& out,
                      std::size_t most_events = std::numeric_limits<std::size_t>::max());
 

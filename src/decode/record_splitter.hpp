@@ -25,6 +25,10 @@ constexpr std::size_t k_most_events_of_record = 50'000;
 /// would have gigabytes.
 constexpr std::uint64_t k_most_copied_bytes = std::uint64_t{32} << 20U;
 
+/// A batch takes no further record behind so much of that: each byte may become one of a letter, and of what is
+/// written of it.
+constexpr std::uint64_t k_most_copied_bytes_of_batch = std::uint64_t{4} << 20U;
+
 /// Finds the events of records that hold several: the elements of an array, or lines.
 /// Thread-safety: none. What it returns is valid until the next split().
 class record_splitter {
