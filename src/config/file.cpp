@@ -95,7 +95,10 @@ reported<config_text> read_config_file(const std::filesystem::path& path, millis
   const wanted config{"config", path, "ratchet init > ratchet.yaml writes one to start from"};
   RATCHET_TRY(auto read, read_up_to(config, k_largest_config, patience));
   if (read.text.size() > k_largest_config)
-    return unreadable(config, "it is larger than 4 MiB, which no config is");
+    return problem{errc::config_invalid,
+                   "the config " + path.string() + " is larger than 4 MiB, which no config is",
+                   "name the right file",
+                   {}};
   return config_text{std::move(read.text), S_ISREG(read.mode) && (read.mode & S_IROTH) != 0};
 }
 

@@ -32,6 +32,7 @@ constexpr owned_property k_owned[] = {
     {"opaque", "it is the program's, not a setting"},
     {"log.queue", "Ratchet takes the log lines by itself"},
     {"plugin.library.paths", "a plugin could change behaviour that Ratchet relies on"},
+    {"ssl.engine.location", "an engine is a library, which could change behaviour that Ratchet relies on"},
     {"test.mock.num.brokers", "use ratchet demo, or tools/kafka, for a broker to try things out"},
     {"consume.callback.max.messages", "Ratchet polls by itself"},
     {"transactional.id", "Ratchet publishes without transactions: what it repeats has the same id"},
