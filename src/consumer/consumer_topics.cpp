@@ -23,8 +23,9 @@ turn_result<std::vector<topic_partition>> consumer_session::find_partitions() {
   return std::move(all.value());
 }
 
-/// The topics were there when this instance started. To end for one that was deleted since would give the lead
-/// away, and no other instance finds it either. Messages for a topic that is gone wait, as they do later.
+/// The topics were there when this instance started. To end for one that was deleted since would give the
+/// lead away, and no other instance finds it either. Messages for a topic that is gone wait, as they do
+/// later.
 turn_result<std::vector<topic_partition>> consumer_session::await_partitions() {
   for (;;) {
     auto all = deps_.source.partitions(topics_, k_inputs_timeout);
@@ -40,9 +41,8 @@ turn_result<std::vector<topic_partition>> consumer_session::await_partitions() {
     deps_.meter.beat();
     const auto got = deps_.source.poll(1, k_inputs_pause);
     const bool is_asked_back =
-        got && std::any_of(got.value().notices.begin(), got.value().notices.end(), [](const source_notice& n) {
-          return std::holds_alternative<notice::revoked>(n);
-        });
+        got && std::any_of(got.value().notices.begin(), got.value().notices.end(),
+                           [](const source_notice& n) { return std::holds_alternative<notice::revoked>(n); });
     // The group waits for the answer, which whoever gives the lead back makes.
     if (is_asked_back) missing.why->code = make_error_code(errc::source_unavailable);
     if (!got || is_asked_back) return session_result{session_end::client_lost, std::move(missing.why)};

@@ -104,7 +104,8 @@ class several_reader {
   std::size_t read(std::span<const record> records, std::size_t most_events) {
     std::size_t taken = 0;
     for (; taken < records.size() && used_ < most_events; ++taken) {
-      if (most_events != std::numeric_limits<std::size_t>::max() && copied_ >= k_most_copied_bytes_of_batch) break;
+      if (most_events != std::numeric_limits<std::size_t>::max() && copied_ >= k_most_copied_bytes_of_batch)
+        break;
       read_one(records[taken]);
     }
     out_.events.resize(used_);

@@ -25,8 +25,8 @@ constexpr std::size_t k_most_events_of_record = 50'000;
 /// would have gigabytes.
 constexpr std::uint64_t k_most_copied_bytes = std::uint64_t{32} << 20U;
 
-/// A batch takes no further record behind so much of that: each byte may become one of a letter, and of what is
-/// written of it.
+/// A batch takes no further record behind so much of that: each byte may become one of a letter, and of what
+/// is written of it.
 constexpr std::uint64_t k_most_copied_bytes_of_batch = std::uint64_t{4} << 20U;
 
 /// Finds the events of records that hold several: the elements of an array, or lines.

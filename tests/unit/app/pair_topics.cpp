@@ -50,24 +50,27 @@ TEST_F(pair_topics, that_are_read_are_looked_for_at_the_start) {
   expect_refused(first.run([&](pair_source& s, std::atomic<bool>&) {
     clock.waited += milliseconds{500};
     EXPECT_FALSE(s.has_joined());
-  }), k_input.topic);
+  }),
+                 k_input.topic);
   EXPECT_EQ(fences(c), 0) << "nobody has owned the state";
 }
 
 TEST_F(pair_topics, of_messages_are_looked_for_at_the_start) {
   c.gone = {k_dead};
   first.clock = &clock;
-  expect_refused(first.run([&](pair_source&, std::atomic<bool>&) { clock.waited += milliseconds{500}; }), k_dead);
+  expect_refused(first.run([&](pair_source&, std::atomic<bool>&) { clock.waited += milliseconds{500}; }),
+                 k_dead);
   EXPECT_EQ(fences(c), 0);
 }
 
 TEST_F(pair_topics, of_messages_that_are_deleted_later_hinder_no_take_over) {
   let_first_read(10);
   produce(c, 10);
-  const auto failed = second.run([&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
-    if (s.has_joined()) c.gone = {k_dead};
-    until(s, stop);
-  });
+  const auto failed =
+      second.run([&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
+        if (s.has_joined()) c.gone = {k_dead};
+        until(s, stop);
+      });
   ASSERT_FALSE(failed) << failed->message;
   EXPECT_EQ(second.seen(), expected(c));
 }
@@ -78,18 +81,19 @@ TEST_F(pair_topics, that_are_deleted_later_are_waited_for_by_who_takes_over) {
   const int before = fences(c);
   int polls = 0;
   bool was_asked_back = false;
-  const auto failed = second.run([&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
-    if (!s.has_joined()) return;
-    ++polls;
-    c.gone.clear();
-    if (polls < 60) c.gone = {k_input.topic};
-    if (polls == 40) why = second.why_not_ready();
-    if (polls == 45) {
-      s.rebalance();  // which is answered, although nothing can be read
-      was_asked_back = true;
-    }
-    until(s, stop);
-  });
+  const auto failed =
+      second.run([&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
+        if (!s.has_joined()) return;
+        ++polls;
+        c.gone.clear();
+        if (polls < 60) c.gone = {k_input.topic};
+        if (polls == 40) why = second.why_not_ready();
+        if (polls == 45) {
+          s.rebalance();  // which is answered, although nothing can be read
+          was_asked_back = true;
+        }
+        until(s, stop);
+      });
   ASSERT_FALSE(failed) << failed->message;
   ASSERT_TRUE(was_asked_back);
   EXPECT_NE(why.find("the topic `" + k_input.topic + "` does not exist"), std::string::npos) << why;
@@ -135,7 +139,8 @@ TEST_F(pair_topics, a_log_that_is_deleted_is_named_by_its_owner) {
     if (clock.waited > std::chrono::minutes{1}) stop = true;
   });
   ASSERT_TRUE(was_ready);
-  EXPECT_NE(why.find("the brokers do not know the topic `" + std::string{k_log_topic} + "`"), std::string::npos)
+  EXPECT_NE(why.find("the brokers do not know the topic `" + std::string{k_log_topic} + "`"),
+            std::string::npos)
       << why << (failed ? failed->message : "");
 }
 

@@ -86,7 +86,8 @@ TEST_F(a_config_file, that_is_none_says_why) {
   std::ofstream{directory_ / "large"} << std::string(k_largest_config + 1, ' ');
   const auto large = read_config_file(directory_ / "large", k_patience);
   ASSERT_FALSE(large);
-  EXPECT_EQ(large.error().code, make_error_code(errc::config_invalid)) << "as whatever else is wrong with a config";
+  EXPECT_EQ(large.error().code, make_error_code(errc::config_invalid))
+      << "as whatever else is wrong with a config";
   EXPECT_THAT(large.error().message, HasSubstr("larger than 4 MiB"));
   EXPECT_EQ(read_config_file("/dev/null", k_patience).value().text, "");
 }

@@ -21,11 +21,26 @@ kafka_config with(std::map<std::string, std::string> properties) {
 }
 
 TEST(kafka_properties, refuses_what_the_guarantees_rest_on) {
-  for (const char* name : {"enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "group.id",
-                           "enable.partition.eof", "bootstrap.servers", "metadata.broker.list",
-                           "group.instance.id", "rebalance_cb", "transactional.id", "enable.idempotence",
-                           "acks", "request.required.acks", "message.timeout.ms", "delivery.timeout.ms",
-                           "retries", "message.send.max.retries", "delivery.report.only.error"}) {
+  for (const char* name : {"enable.auto.commit",
+                           "enable.auto.offset.store",
+                           "auto.offset.reset",
+                           "group.id",
+                           "enable.partition.eof",
+                           "bootstrap.servers",
+                           "metadata.broker.list",
+                           "group.instance.id",
+                           "rebalance_cb",
+                           "transactional.id",
+                           "enable.idempotence",
+                           "acks",
+                           "request.required.acks",
+                           "message.timeout.ms",
+                           "delivery.timeout.ms",
+                           "retries",
+                           "message.send.max.retries",
+                           "delivery.report.only.error",
+                           "plugin.library.paths",
+                           "ssl.engine.location"}) {
     const auto reason = refused_property(name, "true");
     ASSERT_TRUE(reason.has_value()) << name;
     EXPECT_FALSE(reason->empty()) << name;
