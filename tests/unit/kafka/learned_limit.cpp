@@ -42,22 +42,22 @@ TEST(learned_limit, holds_what_is_as_large_as_one_that_was_refused_until_one_is_
 }
 
 TEST(learned_limit, tries_one_batch_of_a_new_size_before_others_follow) {
-  learned_limit limit{1'000};
+  learned_limit limit{2'000};
   limit.sent(2'000, 0);
   EXPECT_TRUE(limit.has_room(1)) << "nothing was refused yet";
-  EXPECT_FALSE(limit.refused(300, 1'000));
+  EXPECT_FALSE(limit.refused(300, 2'000));
   limit.sent(200, 0);
   EXPECT_TRUE(limit.has_room(1));
-  limit.sent(60, 1);
+  limit.sent(310, 1);
   EXPECT_FALSE(limit.has_room(2));
   EXPECT_TRUE(limit.has_room(0)) << "whatever became of them";
-  limit.sent(300, 0);
+  limit.sent(600, 0);
   EXPECT_FALSE(limit.has_room(1));
-  EXPECT_FALSE(limit.taken(10, 1'000)) << "of the old size";
+  EXPECT_FALSE(limit.taken(10, 2'000)) << "of the old size";
   EXPECT_FALSE(limit.has_room(1));
-  EXPECT_TRUE(limit.taken(10, 250));
+  EXPECT_TRUE(limit.taken(10, 500));
   EXPECT_TRUE(limit.has_room(1));
-  EXPECT_FALSE(limit.taken(10, 250)) << "it is told once";
+  EXPECT_FALSE(limit.taken(10, 500)) << "it is told once";
 }
 
 struct batches_that_are_refused : ::testing::Test {
