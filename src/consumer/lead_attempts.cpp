@@ -55,7 +55,9 @@ void lead_attempts::fenced() {
 }
 
 void lead_attempts::confirmed(std::uint64_t step) {
-  if (failure_ && failure_->step > 0 && step >= failure_->step) failure_.reset();
+  if (!failure_ || failure_->step == 0 || step < failure_->step) return;
+  failure_.reset();
+  failures_ = 0;
 }
 
 std::optional<lead_failure> lead_attempts::take_news() {
