@@ -65,7 +65,7 @@ constexpr std::size_t k_base_queue_bytes = std::size_t{8} << 20U;
     case resume_option::kafka:
       return std::nullopt;
     case resume_option::rebuild:
-      return refused("to build the state anew, " + std::string{k_new_pair} +
+      return refused("to build the state again, " + std::string{k_new_pair} +
                      "; see `Questions on a pair` in docs/operating/high-availability.md");
     case resume_option::takeover:
       return refused(

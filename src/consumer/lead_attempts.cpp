@@ -83,7 +83,7 @@ problem describe(const lead_failure& f, const kafka_config& kafka, const std::st
   if (f.what == kind::silence) {
     return {f.code,
             "the brokers do not answer to the fence of this instance in the topic `" + log_topic + "`",
-            "see the log lines `client`, and what the brokers say",
+            "see the log lines `client`, and the logs of the brokers",
             {}};
   }
   if (const auto access = access_kind_of(f.code)) {

@@ -199,8 +199,9 @@ problem standby::answers_nothing() const {
           std::string{"`--resume "} + name_of(*deps_.answer) +
               "` is for the instance that owns the state, and another one does" +
               (owner ? ": `" + owner->instance + "`" : std::string{}),
-          "stop all instances of this log, then start this one with `--resume " +
-              std::string{name_of(*deps_.answer)} + "`, and the others without it when it owns the state",
+          "stop all instances of this log, then start this instance with `--resume " +
+              std::string{name_of(*deps_.answer)} +
+              "`, and the others without it when this instance owns the state",
           {}};
 }
 
@@ -283,7 +284,7 @@ std::string standby::why_missing() const {
 
 std::string standby::why_not_ready() const {
   if (deps_.store.slot().is_missing()) return why_missing();
-  if (!cannot_lead_.empty()) return "not in the group, as this instance could not own the state";
+  if (!cannot_lead_.empty()) return "not in the group, because this instance could not own the state";
   if (const auto restored = deps_.store.slot().restored_bytes()) {
     constexpr unsigned k_to_mib = 20;
     return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";

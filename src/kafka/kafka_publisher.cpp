@@ -122,9 +122,9 @@ class delivery_reports final : public client_callbacks {
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       const std::size_t bytes = of.limit.least_refused() ? size_of(message) : 0;
       if (of.limit.taken(bytes, batch_bytes_) && on_smaller_)
-        on_smaller_("the topic `" + last_->first + "` refuses batches of its messages, as its " +
-                    "max.message.bytes is small; now they have " + std::to_string(batch_bytes_) +
-                    " bytes at most, which is slower: raise it");
+        on_smaller_("the topic `" + last_->first + "` refuses batches of its messages: its " +
+                    "max.message.bytes is small; its batches have " + std::to_string(batch_bytes_) +
+                    " bytes at most now, which is slower; raise max.message.bytes");
       return false;
     }
     return is_for_its_size(message.err) && of.limit.refused(size_of(message), batch_bytes_);
