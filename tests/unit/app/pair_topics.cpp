@@ -102,7 +102,6 @@ TEST_F(pair_topics, that_are_deleted_later_are_waited_for_by_who_takes_over) {
   EXPECT_NE(why.find("the topic `" + k_input.topic + "` does not exist"), std::string::npos) << why;
   EXPECT_LE(fences(c) - before, 2) << "one for each time that the group gave it the slot";
   EXPECT_EQ(second.seen(), expected(c));
-  EXPECT_EQ(second.clients(), 1);
 }
 
 /// The cluster has one topic with records; the other one is of a stream of its own.
@@ -173,14 +172,14 @@ TEST_F(pair_topics, a_log_that_is_deleted_is_named_by_its_owner) {
   bool was_ready = false;
   const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
     clock.waited += milliseconds{100};
-    if (!s.has_read_all()) return;
+    if (clock.waited > std::chrono::minutes{1}) stop = true;
+    if (!was_ready && !s.has_read_all()) return;
     why = first.why_not_ready();
-    if (why.empty()) {
+    if (!was_ready && why.empty()) {
       was_ready = true;
       c.log.set_missing(true);
     }
     if (was_ready && !why.empty()) stop = true;
-    if (clock.waited > std::chrono::minutes{1}) stop = true;
   });
   ASSERT_TRUE(was_ready);
   EXPECT_NE(why.find("the brokers do not know the topic `" + std::string{k_log_topic} + "`"),
