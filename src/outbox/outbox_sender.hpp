@@ -27,7 +27,8 @@ namespace ratchet {
 /// Where something fails that may pass, nothing new is sent until all that is under way has come to its end;
 /// then what failed is sent again, in order. What brokers refuse may have been refused for what went with it:
 /// it is sent once more with others like it, with half as many of them where these are refused and so on, and
-/// alone in the end, where the publisher does not say that it was refused by itself. A dead letter that is
+/// alone in the end, where the publisher does not say that it was refused by itself. What was published and
+/// is doubtful waits as if it were refused, and one that is tried again, or is a letter, is asked about. A dead letter that is
 /// refused by itself is sent without its value, and one that is refused even then is given up: see
 /// take_given_up(). What was published is never given up: it is tried again and
 /// again, after k_stuck_pause to k_longest_stuck_pause, and what is behind it of its aggregate waits, until
@@ -132,10 +133,11 @@ class outbox_sender final : public lane_sender {
   void fit_company();
   void go_on_beside();
   void end_row(time_point now);
-  [[nodiscard]] bool send_queued(std::uint64_t until);
+  [[nodiscard]] bool send_queued(std::uint64_t until, time_point now);
+  entries::iterator doubted(entries::iterator, time_point now);
   [[nodiscard]] result<void> take_held();
-  [[nodiscard]] result<void> send_new();
-  [[nodiscard]] bool hand_over(output_row& row);
+  [[nodiscard]] result<void> send_new(time_point now);
+  [[nodiscard]] sending hand_over(output_row& row);
 
   // What is read.
   [[nodiscard]] bool has_room() const noexcept;

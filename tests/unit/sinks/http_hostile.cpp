@@ -51,7 +51,7 @@ struct sink_under_attack {
     return all;
   }
   [[nodiscard]] delivery send(std::uint64_t position) const {
-    EXPECT_TRUE(to->send(row(position)));
+    EXPECT_TRUE(is_taken(to->send(row(position))));
     return wait_for(1).front();
   }
   std::unique_ptr<publisher> to;
@@ -191,7 +191,7 @@ TEST_P(an_answer_before_the_end_of_the_body, counts) {
   hostile_http_server server{GetParam().says};
   const sink_under_attack sink{server.url(), std::chrono::hours{1}};  // it is the answer that ends it
   for (std::uint64_t i = 0; i < 2; ++i) {
-    ASSERT_TRUE(sink.to->send(large_row(i)));
+    ASSERT_TRUE(is_taken(sink.to->send(large_row(i))));
     const std::vector<delivery> said = sink.wait_for(1);
     ASSERT_EQ(said.size(), 1U);
     EXPECT_EQ(said.front().ended, GetParam().ended) << said.front().text;
@@ -282,7 +282,7 @@ TEST(a_message_that_is_taken_early, is_written_to_its_end) {
   early_taker server{k_large_value};
   {
     const sink_under_attack sink{server.url(), std::chrono::hours{1}};
-    ASSERT_TRUE(sink.to->send(large_row(0)));
+    ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
     const std::vector<delivery> said = sink.wait_for(1);
     ASSERT_EQ(said.size(), 1U);
     EXPECT_EQ(said.front().ended, how::done) << said.front().text;
@@ -294,7 +294,7 @@ TEST(a_message_that_is_taken_early, is_written_to_its_end) {
 TEST(a_message_that_is_taken_early, is_delivered_also_where_its_end_is_not_wanted) {
   early_taker server{k_large_value / 8};  // the buffers between the two do not take the rest
   const sink_under_attack sink{server.url(), std::chrono::hours{1}};
-  ASSERT_TRUE(sink.to->send(large_row(0)));
+  ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
   const std::vector<delivery> said = sink.wait_for(1);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said.front().ended, how::done) << said.front().text;
@@ -304,7 +304,7 @@ TEST(a_message_that_is_taken_early, is_delivered_also_where_its_end_is_not_wante
 TEST(a_message_that_is_taken_early, is_sent_again_where_nobody_reads_it) {
   early_taker server{k_large_value / 8, at_the_end::stays};
   const sink_under_attack sink{server.url(), milliseconds{500}};
-  ASSERT_TRUE(sink.to->send(large_row(0)));
+  ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
   const std::vector<delivery> said = sink.wait_for(1);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said.front().ended, how::again);
@@ -350,7 +350,7 @@ TEST(a_sink_without_memory, loses_no_message_and_stays) {
   }
   EXPECT_GT(failures, 10) << "the name of the thread is right";
   std::size_t room = 0;
-  while (sink.to->send(row(++position))) ++room;
+  while (is_taken(sink.to->send(row(++position)))) ++room;
   EXPECT_EQ(room, 32U) << "each was told of once";
   for (const delivery& d : sink.wait_for(room)) EXPECT_EQ(d.ended, how::refused);
 }
