@@ -165,7 +165,7 @@ class kafka_publisher final : public publisher {
     topic_way& of = topics_->try_emplace(row.topic, topic_way{learned_limit{usual_}}).first->second;
     const std::size_t bytes = size_of(row);
     if (of.limit.is_hopeless(bytes) && of.under_way > 0) return sending::doubtful;
-    if (!of.limit.has_room(of.under_way)) return sending::full;
+    if (!of.limit.has_room(of.under_way) || (of.under_way > 0 && is_to_change(of))) return sending::topic_waits;
     outlet* const via = way_of(of);
     if (via == nullptr) return sending::full;
     const auto code = produce(row, *via);
@@ -227,11 +227,14 @@ class kafka_publisher final : public publisher {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  /// None: it cannot go now. A topic changes to another client only while none of its messages are under way,
-  /// so that they stay in order.
+  /// To another client, but only while none of its messages are under way, so that they stay in order.
+  [[nodiscard]] static bool is_to_change(const topic_way& of) {
+    return of.via != nullptr && of.via->batch_bytes != of.limit.batch_bytes();
+  }
+
+  /// None: there is no client.
   [[nodiscard]] outlet* way_of(topic_way& of) {
-    if (of.via != nullptr && of.via->batch_bytes != of.limit.batch_bytes()) {
-      if (of.under_way > 0) return nullptr;
+    if (is_to_change(of)) {
       outlet& left = *std::exchange(of.via, nullptr);
       const auto is_its = [&](const auto& topic) { return topic.second.via == &left; };
       if (left.batch_bytes != usual_ && left.under_way == 0 &&

@@ -73,8 +73,12 @@ result<void> outbox_sender::turn(time_point now) {
 void outbox_sender::take_deliveries(time_point now) {
   for (const delivery& d : to_.delivered()) {
     const auto at = entries_.find(d.position);
-    if (at == entries_.end() || at->second.at == step_of::queued) continue;
+    if (at == entries_.end() || at->second.at == step_of::queued) {  // sent before this one was made
+      while (!passed_.empty()) take_up(std::string{passed_.begin()->first});
+      continue;
+    }
     --under_way_;
+    take_up(at->second.row.topic);
     ended(at, d, now);
   }
 }
@@ -434,6 +438,21 @@ outbox_sender::entries::iterator outbox_sender::doubted(entries::iterator at, ti
   return drop(at);
 }
 
+/// The others of its topic wait behind it, so that they stay in order.
+void outbox_sender::pass_over(const entry& e) {
+  const auto [at, is_new] = passed_.try_emplace(e.row.topic, e.row.position);
+  if (!is_new) at->second = std::min(at->second, e.row.position);
+}
+
+/// Something of the topic has ended, so that more of it may be taken.
+void outbox_sender::take_up(const std::string& topic) {
+  if (passed_.empty()) return;
+  const auto at = passed_.find(topic);
+  if (at == passed_.end()) return;
+  next_ = std::min(next_, at->second);
+  passed_.erase(at);
+}
+
 /// False: there is no room for more at the moment, or one came to its end, which may hold back others.
 bool outbox_sender::send_queued(std::uint64_t until, time_point now) {
   for (auto at = entries_.lower_bound(next_); at != entries_.end() && at->first < until;) {
@@ -443,7 +462,9 @@ bool outbox_sender::send_queued(std::uint64_t until, time_point now) {
       at = drop(at);
       continue;
     }
-    if (e.at == step_of::queued) {
+    if (e.at == step_of::queued && passed_.contains(e.row.topic)) {
+      pass_over(e);
+    } else if (e.at == step_of::queued) {
       const sending s = hand_over(e.row);
       if (s == sending::doubtful) {
         at = doubted(at, now);
@@ -451,8 +472,12 @@ bool outbox_sender::send_queued(std::uint64_t until, time_point now) {
       }
       next_ = at->first;
       if (s == sending::full) return false;
-      e.at = step_of::under_way;
-      ++under_way_;
+      if (s == sending::topic_waits) {
+        pass_over(e);
+      } else {
+        e.at = step_of::under_way;
+        ++under_way_;
+      }
       if (s == sending::ended) return false;
     }
     ++at;

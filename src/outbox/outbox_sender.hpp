@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -134,6 +135,8 @@ class outbox_sender final : public lane_sender {
   void go_on_beside();
   void end_row(time_point now);
   [[nodiscard]] bool send_queued(std::uint64_t until, time_point now);
+  void pass_over(const entry&);
+  void take_up(const std::string& topic);
   entries::iterator doubted(entries::iterator, time_point now);
   [[nodiscard]] result<void> take_held();
   [[nodiscard]] result<void> send_new(time_point now);
@@ -152,10 +155,11 @@ class outbox_sender final : public lane_sender {
   lane_progress lane_;
   std::uint64_t read_;              ///< behind the last position that was read
   entries entries_;                 ///< what may be sent, or is under way
-  std::uint64_t next_;              ///< none before it is queued
+  std::uint64_t next_;              ///< none before it is queued, but for topics that wait
   std::deque<output_row> offered_;  ///< positions one behind the other, up to what is written
   std::uint64_t offered_bytes_{0};
   output_headers headers_;  ///< of the last published message
+  std::map<std::string, std::uint64_t, std::less<>> passed_;  ///< topics that wait, from which position on
   std::size_t under_way_{0};
   std::uint64_t held_bytes_{0};  ///< of the entries
   held_aggregates held_;

@@ -34,8 +34,9 @@ class choosy_topic final : public publisher {
   [[nodiscard]] sending send(const output_row& row) override {
     const std::size_t bytes = size_of(row);
     if (learned.is_hopeless(bytes) && !under_way_.empty()) return sending::doubtful;
-    if (under_way_.size() >= room || !learned.has_room(under_way_.size())) return sending::full;
-    if (!under_way_.empty() && sent_with_ != learned.batch_bytes()) return sending::full;
+    if (under_way_.size() >= room) return sending::full;
+    if (!learned.has_room(under_way_.size())) return sending::topic_waits;
+    if (!under_way_.empty() && sent_with_ != learned.batch_bytes()) return sending::topic_waits;
     sent_with_ = learned.batch_bytes();
     if (is_bad(row) && under_way_.empty()) ++alone;
     learned.sent(bytes, under_way_.size());
@@ -383,13 +384,14 @@ TEST_F(refused_by_topics, messages_and_all_else_that_fails_come_to_rest_with_eve
 
 /// With a topic of which the test says what becomes of each message.
 struct refused_beside_others : ::testing::Test {
-  void put(const std::vector<std::string>& aggregates, output_kind kind = output_kind::published) {
+  void put(const std::vector<std::string>& aggregates, output_kind kind = output_kind::published,
+           const std::string& topic = "t") {
     step_batch batch;
     batch.step = store_.last_step() + 1;
     for (const std::string& aggregate : aggregates) {
       output_row& row = batch.outbox.puts.emplace_back();
       row.kind = kind;
-      row.topic = "t";
+      row.topic = topic;
       row.aggregate = aggregate;
       row.value = aggregate;
     }
@@ -496,6 +498,55 @@ TEST_F(refused_beside_others, message_that_ends_at_once_is_not_overtaken_by_its_
   EXPECT_THAT(to_.values(), ElementsAre("a", "a"));
   end(1, how::done);
   EXPECT_TRUE(sender_.idle());
+}
+
+struct topics_that_wait : refused_beside_others {
+  void put_to(const std::string& topic, const std::vector<std::string>& aggregates) {
+    put(aggregates, output_kind::published, topic);
+  }
+};
+
+TEST_F(topics_that_wait, do_not_hold_up_others_and_keep_their_own_order) {
+  put_to("t", {"t1"});
+  to_.topics_that_wait = {"t"};
+  put_to("t", {"t2"});
+  put_to("u", {"u1"});
+  put_to("t", {"t3"});
+  put_to("u", {"u2"});
+  EXPECT_THAT(to_.values(), ElementsAre("t1", "u1", "u2"));
+  end(3, how::done);
+  to_.topics_that_wait.clear();
+  put_to("t", {"t4"});
+  EXPECT_THAT(to_.values(), IsEmpty()) << "it does not overtake t2";
+  end(0, how::done);
+  EXPECT_THAT(to_.values(), ElementsAre("t2", "t3", "t4"));
+  to_.end_all();
+  turn();
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(topics_that_wait, leave_the_others_the_room_that_there_is) {
+  put_to("t", {"never"});
+  to_.topics_that_wait = {"t"};
+  put_to("t", std::vector<std::string>(5'000, "t"));
+  for (int i = 0; i < 20; ++i) {
+    put_to("u", std::vector<std::string>(900, "u"));
+    while (to_.under_way.size() > 1) to_.end(to_.under_way.back(), how::done);
+    turn();
+  }
+  EXPECT_EQ(to_.sent.size(), 18'001U);
+}
+
+TEST_F(topics_that_wait, do_so_for_what_the_one_before_this_sender_sent) {
+  put_to("t", {"t1"});
+  outbox_sender next{store_, to_, silent_log()};
+  to_.topics_that_wait = {"t"};
+  ASSERT_TRUE(next.turn(now_));
+  to_.topics_that_wait.clear();
+  (void)to_.values();
+  to_.end(99, how::done);
+  ASSERT_TRUE(next.turn(now_));
+  EXPECT_THAT(to_.values(), ElementsAre("t1"));
 }
 
 TEST_F(refused_beside_others, message_that_fails_leaves_them_their_turn) {
