@@ -84,7 +84,7 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
           moved_to(order.sequence, head.id, head.payload_hash, time_);
           touch(time_here_);
         }
-      } else if (!has_last_ || last_ < order.sequence) {
+      } else if (!has_last_ || (last_ < order.sequence && !is_out_of_order(order.sequence))) {
         const sequence from = first_missing_below(order.sequence);
         if (from < head.begin())
           skip_range({from, before(head.begin())}, ": no event came, and the event after them was skipped");
