@@ -85,19 +85,16 @@ void outbox_sender::take_deliveries(time_point now) {
 
 void outbox_sender::ended(entries::iterator at, const delivery& d, time_point now) {
   const bool was_alone = at->second.at == step_of::alone;
-  const bool was_apart = apart_.contains(at->first);
   if (d.ended == delivery::how::done) {
     ++sent_total_;
     delivered(at);
   } else if (d.ended == delivery::how::again) {
     failed(at, d.text, now);
   } else if (d.ended == delivery::how::unfit) {
-    if (was_apart) alone_from_ = at->first + 1;  // so that each has its turn
-    if (was_apart || set_apart(at)) return refused_alone(at, d.text, now);
+    if (apart_.contains(at->first) || set_apart(at)) return refused_alone(at, d.text, now);
     drop(at);
   } else if (was_alone) {
     in_company_ = 0;  // so that the next one is alone, too
-    alone_from_ = at->first + 1;
     refused_alone(at, d.text, now);
   } else {
     refused_in_company(at);
@@ -199,6 +196,8 @@ void outbox_sender::hold_back(const entry& e, apart& of, const std::string& why,
     of.told.kind = e.row.kind;
     of.told.type = e.row.type;
     of.bytes = e.bytes;
+  } else {
+    alone_from_ = e.row.position + 1;  // so that each that is due has its turn
   }
   of.why = why;
   of.until = now + pause_behind(of.attempts);

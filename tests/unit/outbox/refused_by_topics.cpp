@@ -307,7 +307,7 @@ TEST_F(doubtful_messages, are_each_asked_about_when_they_are_due) {
   // The first one is taken, so that what is known of the others begins anew with the second.
   drain(outbox_sender::k_stuck_pause);
   for (int i = 0; i < 20; ++i) turn();
-  EXPECT_EQ(attempts_of("second"), 2U);
+  EXPECT_GE(attempts_of("second"), 2U);
   EXPECT_EQ(refused_count(), 1U) << "and it is the only one that is still too large";
 }
 
@@ -322,9 +322,21 @@ TEST_F(doubtful_messages, count_as_tried_only_where_they_were) {
   drain(outbox_sender::k_stuck_pause);
   for (int i = 0; i < 20; ++i) turn();
   EXPECT_EQ(attempts_of("fits"), 0U) << "it came";
-  EXPECT_EQ(attempts_of("large"), 2U);
-  EXPECT_EQ(attempts_of("larger"), 2U);
-  EXPECT_EQ(attempts_of("first"), 2U);
+  for (const char* aggregate : {"first", "large", "larger"}) EXPECT_GE(attempts_of(aggregate), 2U);
+}
+
+TEST_F(doubtful_messages, have_their_turn_however_often_the_first_one_is_due) {
+  for (const char* aggregate : {"second", "third"}) put_one(aggregate, std::string(2 * k_limit, 'x'));
+  drain();
+  EXPECT_EQ(refused_count(), 3U);
+  now_ += outbox_sender::k_stuck_pause;
+  for (int i = 0; i < 20; ++i) {
+    turn();
+    (void)sender_->retry(0);
+  }
+  EXPECT_GT(attempts_of("first"), 3U);
+  EXPECT_EQ(attempts_of("second"), 2U);
+  EXPECT_EQ(attempts_of("third"), 2U);
 }
 
 TEST_F(refused_by_topics, messages_do_not_make_a_restart_send_the_others_again) {
