@@ -8,8 +8,8 @@
 
 namespace ratchet {
 
-/// Which of them is newer, nobody can tell: one is a number and the other text, or both are digits as text, of
-/// two lengths.
+/// Which of them is newer, nobody can tell: one is a number and the other text, or both are digits as text,
+/// of two lengths.
 [[nodiscard]] inline bool has_no_order(const gate_rules& rules, sequence last, sequence next) noexcept {
   if (!rules.numbers_or_text) return false;
   if (last.epoch == 0 || next.epoch == 0) return last.epoch != next.epoch;

@@ -165,7 +165,8 @@ class kafka_publisher final : public publisher {
     topic_way& of = topics_->try_emplace(row.topic, topic_way{learned_limit{usual_}}).first->second;
     const std::size_t bytes = size_of(row);
     if (of.limit.is_hopeless(bytes) && of.under_way > 0) return sending::doubtful;
-    if (!of.limit.has_room(of.under_way) || (of.under_way > 0 && is_to_change(of))) return sending::topic_waits;
+    if (!of.limit.has_room(of.under_way) || (of.under_way > 0 && is_to_change(of)))
+      return sending::topic_waits;
     outlet* const via = way_of(of);
     if (via == nullptr) return sending::full;
     const auto code = produce(row, *via);

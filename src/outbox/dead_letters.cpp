@@ -113,7 +113,8 @@ const char* advice_on(reject_reason reason) {
              "config names as the first.";
     case reject_reason::sequence_mixed:
       return "Its sequence has no order among those of the aggregate: one of them is a number and the other "
-             "text, or both are digits as text, of two lengths. Send all of them as one kind, and digits with "
+             "text, or both are digits as text, of two lengths. Send all of them as one kind, and digits "
+             "with "
              "leading zeros.";
   }
   return "";

@@ -29,13 +29,13 @@ namespace ratchet {
 /// then what failed is sent again, in order. What brokers refuse may have been refused for what went with it:
 /// it is sent once more with others like it, with half as many of them where these are refused and so on, and
 /// alone in the end, where the publisher does not say that it was refused by itself. What was published and
-/// is doubtful waits as if it were refused, and one that is tried again, or is a letter, is asked about. A dead letter that is
-/// refused by itself is sent without its value, and one that is refused even then is given up: see
-/// take_given_up(). What was published is never given up: it is tried again and
-/// again, after k_stuck_pause to k_longest_stuck_pause, and what is behind it of its aggregate waits, until
-/// an operator skips it. The rest goes on, however many are refused: of those, and of what waits behind them,
-/// only the positions stay in memory, what was delivered behind them is trimmed, and trying them again takes
-/// about half of the time at most. Whoever is waited for meanwhile, and does not come to an end, is so for
+/// is doubtful waits as if it were refused, and one that is tried again, or is a letter, is asked about. A
+/// dead letter that is refused by itself is sent without its value, and one that is refused even then is
+/// given up: see take_given_up(). What was published is never given up: it is tried again and again, after
+/// k_stuck_pause to k_longest_stuck_pause, and what is behind it of its aggregate waits, until an operator
+/// skips it. The rest goes on, however many are refused: of those, and of what waits behind them, only the
+/// positions stay in memory, what was delivered behind them is trimmed, and trying them again takes about
+/// half of the time at most. Whoever is waited for meanwhile, and does not come to an end, is so for
 /// k_longest_quiet, and then all go on beside it. Thread-safety: one owner thread.
 class outbox_sender final : public lane_sender {
  public:
@@ -158,7 +158,7 @@ class outbox_sender final : public lane_sender {
   std::uint64_t next_;              ///< none before it is queued, but for topics that wait
   std::deque<output_row> offered_;  ///< positions one behind the other, up to what is written
   std::uint64_t offered_bytes_{0};
-  output_headers headers_;  ///< of the last published message
+  output_headers headers_;                                    ///< of the last published message
   std::map<std::string, std::uint64_t, std::less<>> passed_;  ///< topics that wait, from which position on
   std::size_t under_way_{0};
   std::uint64_t held_bytes_{0};  ///< of the entries

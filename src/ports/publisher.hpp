@@ -33,8 +33,8 @@ enum class sending : std::uint8_t {
   ended,        ///< taken, and at its end already: delivered() says how
   full,         ///< not taken: there is no room now
   topic_waits,  ///< not taken: nothing of its topic is before something of it that is under way has ended
-  doubtful,     ///< not taken: one as large was refused. It is taken, and the receiver asked, while nothing else
-                ///< of its topic is under way
+  doubtful,  ///< not taken: one as large was refused. It is taken, and the receiver asked, while nothing else
+             ///< of its topic is under way
 };
 [[nodiscard]] constexpr bool is_taken(sending s) noexcept {
   return s == sending::taken || s == sending::ended;

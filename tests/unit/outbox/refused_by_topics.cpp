@@ -80,7 +80,9 @@ class choosy_topic final : public publisher {
   [[nodiscard]] bool is_bad(const output_row& row) const {
     return !mended && row.aggregate.starts_with("bad");
   }
-  [[nodiscard]] static std::size_t size_of(const output_row& row) { return row.value ? row.value->size() : 0; }
+  [[nodiscard]] static std::size_t size_of(const output_row& row) {
+    return row.value ? row.value->size() : 0;
+  }
   /// Zeros get smaller on their way.
   [[nodiscard]] static std::size_t sent_size_of(const output_row& row) {
     return row.value && row.value->starts_with('0') ? size_of(row) / 10 : size_of(row);
@@ -242,7 +244,8 @@ struct doubtful_messages : refused_by_topics {
     EXPECT_EQ(refused_count(), 1U);
   }
   void put_one(const std::string& aggregate, const std::string& value) {
-    put(1, [&](std::size_t) { return aggregate; }, value);
+    put(
+        1, [&](std::size_t) { return aggregate; }, value);
   }
   void put_letter(std::string value) {
     step_batch batch;

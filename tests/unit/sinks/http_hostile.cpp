@@ -260,8 +260,8 @@ class early_taker {
     std::string got;
     const std::size_t head =
         boost::asio::read_until(from, boost::asio::dynamic_buffer(got), "\r\n\r\n", code);
-    const std::string taken = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(says_) + "\r\n\r\n" +
-                              std::string(says_, 'y');
+    const std::string taken =
+        "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(says_) + "\r\n\r\n" + std::string(says_, 'y');
     boost::asio::write(from, boost::asio::buffer(taken), code);
     body_bytes_ = got.size() - head;
     std::string piece(std::size_t{1} << 20U, '\0');
