@@ -265,7 +265,7 @@ TEST_F(an_http_sink, tries_again_where_nobody_listens_or_no_name_leads) {
 
 TEST_F(an_http_sink, ends_while_requests_are_under_way) {
   open([](const auto&) { return answer{.delay = milliseconds{300}}; });
-  for (std::uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(to().send(row(i)));
+  for (std::uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(is_taken(to().send(row(i))));
   std::this_thread::sleep_for(milliseconds{30});
   const auto begin = std::chrono::steady_clock::now();
   to_.reset();
