@@ -17,10 +17,13 @@ namespace {
 using std::chrono::milliseconds;
 
 /// At the end of a run, what is durable is sent, until nothing got through for so long. Who is told to stop
-/// ends soon, as somebody waits for that: the next start sends the rest, and again the few that were under
-/// way. What is refused, which somebody has to mend, is not waited for.
+/// ends soon, as somebody waits for that, and sooner where nothing gets through: the next start sends the
+/// rest, and again the few that were under way. A client that was made just now needs a second or two before
+/// anything can get through. What is refused, which somebody has to mend, is not waited for.
 constexpr milliseconds k_last_sending{10'000};
-constexpr milliseconds k_longest_last_sending{500};
+constexpr milliseconds k_longest_last_sending{3'000};
+constexpr milliseconds k_longest_last_quiet{500};
+constexpr milliseconds k_first_contact{2'500};
 /// With `replicate` another instance goes on at once, and has the rest: only what is under way may end, so
 /// that less of it is sent again.
 constexpr milliseconds k_last_sending_of_pair{200};
@@ -33,7 +36,7 @@ std::string condition_of(std::string_view sink) {
 }
 
 outbox_delivery::outbox_delivery(dependencies deps)
-    : deps_{std::move(deps)}, last_trim_{deps_.clock.steady()} {
+    : deps_{std::move(deps)}, made_at_{deps_.clock.steady()}, last_trim_{made_at_} {
   if (deps_.topics != nullptr) {
     topics_.emplace(deps_.store, *deps_.topics, deps_.log);
     refusals_.push_back({k_topics_name, &*topics_});
@@ -179,7 +182,9 @@ result<void> outbox_delivery::send_the_rest() {
     if (sent() != sent_before) moved = now;
     sent_before = sent();
     const milliseconds longest = deps_.settings.replicate ? k_last_sending_of_pair : k_longest_last_sending;
-    const bool told_to_stop = deps_.is_stopping() && now - begin >= longest;
+    const time_point could_move = std::max(moved, made_at_ + k_first_contact);
+    const bool told_to_stop =
+        deps_.is_stopping() && (now - begin >= longest || now - could_move >= k_longest_last_quiet);
     if (is_drained() || told_to_stop || now - moved >= k_last_sending) break;
     wait_for_undrained();
   }

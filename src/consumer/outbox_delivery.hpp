@@ -85,6 +85,7 @@ class outbox_delivery {
   std::vector<named_refusals> refusals_;         ///< of these
   std::optional<std::string> told_trouble_;      ///< of the topics, as the status has it
   std::map<std::string, live_sink> told_sinks_;  ///< as the status has them
+  time_point made_at_;
   time_point last_trim_;
   log_pace given_up_;
 };

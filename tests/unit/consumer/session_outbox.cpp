@@ -201,6 +201,7 @@ TEST_F(session_outbox, sends_again_what_was_not_acknowledged_with_the_same_id_an
 
 TEST_F(session_outbox, keeps_nobody_waiting_who_stops_it_while_nothing_gets_through) {
   w.source.produce(k_p0, "nonsense");
+  w.source.script.push_back([&] { w.clock.advance(std::chrono::seconds{3}); });
   std::chrono::milliseconds waited{0};
   to.on_wait = [&] {
     w.clock.advance(std::chrono::milliseconds{50});
@@ -209,6 +210,19 @@ TEST_F(session_outbox, keeps_nobody_waiting_who_stops_it_while_nothing_gets_thro
   ASSERT_EQ(w.run().end, session_end::drained);
   EXPECT_LE(waited, std::chrono::milliseconds{600});
   EXPECT_THAT(w.logged(), HasSubstr("2 messages of the outbox not sent yet; the next start sends them"));
+}
+
+/// Its client needs some time before it can send.
+TEST_F(session_outbox, that_is_stopped_behind_its_start_waits_for_the_first_message) {
+  w.source.produce(k_p0, "nonsense");
+  std::chrono::milliseconds waited{0};
+  to.on_wait = [&] {
+    w.clock.advance(std::chrono::milliseconds{50});
+    waited += std::chrono::milliseconds{50};
+    if (waited == std::chrono::milliseconds{1'500}) to.end_all(delivery::how::done);
+  };
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_EQ(w.store.outbox().rows(), 0U);
 }
 
 TEST_F(session_outbox, says_why_messages_do_not_get_through_for_as_long_as_they_do_not) {
