@@ -19,13 +19,33 @@ bool aggregate_backlog::next_is_hidden() const {
 /// one that failed: that had its turn first.
 bool aggregate_backlog::is_blocked(sequence s, std::optional<std::uint64_t> begins_at) const {
   if (is_latest() || not_accepted() == 0) return false;
-  if (is_arrival() || backlog_.held || next_is_hidden()) return true;
+  if (is_arrival() || backlog_.held || is_unknown() || next_is_hidden()) return true;
   const sequence begin{s.epoch, begins_at.value_or(s.number)};
   if (entries_.begin()->first < begin) return true;
   if (!begins_at) return false;
   return has_hidden_below(s) || std::any_of(entries_.begin(), entries_.lower_bound(s), [](const auto& known) {
            return known.second.event.head.state != waiting_state::parked;
          });
+}
+
+/// Strict: nobody knows where the aggregate is, and somebody is to decide about an event of it that came too
+/// old. So whatever came since waits for that, also below it.
+bool aggregate_backlog::is_unknown() const noexcept {
+  return is_strict() && !has_last_ && backlog_.too_old > 0;
+}
+
+/// It may have its turn by its number, but not before somebody has decided. One that failed had it already,
+/// as an operator said so.
+bool aggregate_backlog::waits_for_unknown(const waiting_head& head) const noexcept {
+  return is_unknown() && head.state == waiting_state::parked;
+}
+
+/// Whether others wait that begin before this one does, accepted ones among them; also where some may.
+bool aggregate_backlog::has_before(const waiting_head& of) const {
+  if (accepted_events_ > 0 || (deps_.rules.has_ranges && last_loaded_)) return true;
+  return std::any_of(entries_.begin(), entries_.end(), [&of](const auto& known) {
+    return known.second.event.head.begin() < of.begin();
+  });
 }
 
 /// Some that wait below it may not be known.
