@@ -57,7 +57,9 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
   const audit_subject about = subject_of(at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
   const waiting_head head = at->second.event.head;
+  // One that came too old was not waiting for its turn.
   const bool was_undecided = is_strict() && at->second.event.is_undecided();
+  const bool is_ahead = was_undecided && has_before(head);
   const bool is_first = at == (was_accepted ? among.begin() : next_in_turn()) &&
                         (was_accepted || accepted_events_ == 0) && !waits_for_unknown(head);
   switch (order.verb) {
@@ -72,6 +74,8 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
       if (!is_latest()) cascade();  // or the next one is not at hand, and its gap to be looked at
       return waiting_answer::done;
     case waiting_verb::skip:
+      // What lies between ranges ahead of L still waits: there must be room for others, or two became one.
+      if (is_ahead && backlog_.skipped.size() >= k_skipped_ranges / 2) return waiting_answer::not_first;
       if (!is_latest() && !is_first && !was_undecided) return waiting_answer::not_first;
       remove(at, &counters::skipped);
       audit("waiting_skipped", told + ", was skipped", about);
@@ -79,7 +83,7 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
         skip_accepted(head);
         return waiting_answer::done;
       }
-      if (was_undecided && has_before(head)) {
+      if (is_ahead) {
         // Its number is past. L comes to it when those below it have had their turn.
         (void)add_range(backlog_.skipped, {head.begin(), head.sequence});
         touch(time_here_);
