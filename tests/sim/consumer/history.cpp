@@ -118,12 +118,14 @@ class author {
       if (one_in(3)) choose_failures(s);
       if ((s.strict || s.fails) && one_in(4)) choose_limits(s);
       choose_retention(s, i);
+      choose_too_old(s, i);
       into_.streams.push_back(s);
     }
     // In order latest an event that waits above more dead ones than are looked up is out of reach.
     const bool may_be_short =
-        std::all_of(into_.streams.begin(), into_.streams.end(),
-                    [](const stream_setup& s) { return s.strict || s.arrival || !s.fails; });
+        std::all_of(into_.streams.begin(), into_.streams.end(), [](const stream_setup& s) {
+          return s.strict || s.arrival || (!s.fails && !s.parks_too_old);
+        });
     if (is_short && may_be_short) into_.queue_events = short_queue;
   }
 
@@ -143,6 +145,12 @@ class author {
     if (s.ids == id_kind::none || s.ids == id_kind::monotonic)
       s.retention = 100 + static_cast<std::int64_t>(mixed(4, stream) % 4'000);
     pauses_ = true;
+  }
+
+  /// Where anything may be too old, and the config takes it.
+  void choose_too_old(stream_setup& s, std::uint32_t stream) const {
+    const bool may_be = s.arrival ? s.ids != id_kind::monotonic : s.retention.has_value();
+    s.parks_too_old = may_be && !s.deferred && mixed(6, stream) % 2 == 0;
   }
 
   /// Where something is forgotten, nothing comes for a while now and then, and some producers begin anew.
