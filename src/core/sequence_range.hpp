@@ -30,8 +30,8 @@ struct sequence_range {
 [[nodiscard]] std::string to_text(sequence);
 
 /// Adds a range to such that are apart from each other and in order; joins it with those that it overlaps,
-/// and with the one that it follows. Keeps k_skipped_ranges at most, the lowest two of which become one. Returns
-/// what of it was in none of them, in order.
+/// and with the one that it follows. Keeps k_skipped_ranges at most, the lowest two of which become one.
+/// Returns what of it was in none of them, in order.
 std::vector<sequence_range> add_range(std::vector<sequence_range>&, sequence_range added);
 
 /// Joins those that overlap, as an earlier version left them. Leaves ranges alone that end before they begin.

@@ -35,8 +35,8 @@ void aggregate_backlog::cascade() {
   }
 }
 
-/// An event with a range was handled, or accepted, or skipped: what waited inside of it is stale, as if it had
-/// come behind it. In the order of numbers nothing else that waits lies below.
+/// An event with a range was handled, or accepted, or skipped: what waited inside of it is stale, as if it
+/// had come behind it. In the order of numbers nothing else that waits lies below.
 void aggregate_backlog::drop_passed(sequence up_to) {
   if (!deps_.rules.has_ranges || !is_strict()) return;
   while (!entries_.empty() && entries_.begin()->first < up_to && entries_.begin()->second.whole)

@@ -43,9 +43,8 @@ bool aggregate_backlog::waits_for_unknown(const waiting_head& head) const noexce
 /// Whether others wait that begin before this one does, accepted ones among them; also where some may.
 bool aggregate_backlog::has_before(const waiting_head& of) const {
   if (accepted_events_ > 0 || (deps_.rules.has_ranges && last_loaded_)) return true;
-  return std::any_of(entries_.begin(), entries_.end(), [&of](const auto& known) {
-    return known.second.event.head.begin() < of.begin();
-  });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&of](const auto& known) { return known.second.event.head.begin() < of.begin(); });
 }
 
 /// Some that wait below it may not be known.

@@ -419,9 +419,9 @@ class oracle {
                          [&](const auto& range) { return range.first <= p && p <= range.second; });
     };
     const auto own = e.own_time ? e.own_time : e.time;
-    const bool knows_nothing =
-        !a.has_last && ((a.waiting.empty() && a.accepted.empty()) || waits_too_old(a));
-    const bool is_no_number = rules_.parks_too_old && rules_.is_strict && rules_.first > 0 && mine.second == 0;
+    const bool knows_nothing = !a.has_last && ((a.waiting.empty() && a.accepted.empty()) || waits_too_old(a));
+    const bool is_no_number =
+        rules_.parks_too_old && rules_.is_strict && rules_.first > 0 && mine.second == 0;
     if (rules_.retention && knows_nothing && !is_no_number &&
         (seen || (own && before_at(e) && *own < *before_at(e))))
       return rules_.parks_too_old && !seen ? "too old, and waits" : "too_old";

@@ -122,10 +122,9 @@ class author {
       into_.streams.push_back(s);
     }
     // In order latest an event that waits above more dead ones than are looked up is out of reach.
-    const bool may_be_short =
-        std::all_of(into_.streams.begin(), into_.streams.end(), [](const stream_setup& s) {
-          return s.strict || s.arrival || (!s.fails && !s.parks_too_old);
-        });
+    const bool may_be_short = std::all_of(
+        into_.streams.begin(), into_.streams.end(),
+        [](const stream_setup& s) { return s.strict || s.arrival || (!s.fails && !s.parks_too_old); });
     if (is_short && may_be_short) into_.queue_events = short_queue;
   }
 

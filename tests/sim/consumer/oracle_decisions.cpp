@@ -91,8 +91,7 @@ bool plain_oracle::begins_an_epoch(const aggregate& a, std::map<place, waiter>::
 /// It goes, and the last-handled number moves past it.
 waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterator at) {
   const bool in_turn = setup_->strict || setup_->arrival;
-  const bool is_first =
-      at == a.waiting.begin() && a.accepted.empty() && !waits_for_people(a, at->second);
+  const bool is_first = at == a.waiting.begin() && a.accepted.empty() && !waits_for_people(a, at->second);
   const bool was_undecided = setup_->strict && at->second.undecided;
   const bool is_ahead = was_undecided && at != a.waiting.begin();
   if (in_turn && !is_first && !was_undecided) return waiting_answer::not_first;

@@ -225,9 +225,9 @@ TEST_F(versions, of_unknown_aggregates_may_wait_for_somebody_who_knows) {
       "    retention: 30d\n    record_times: trusted\n    too_old: park\n";
   open(stream);
   const auto event = [](int offset, const char* id, int number, const char* at) {
-    return kcat(offset, id,
-                std::string{R"({"id":")"} + id + R"(","n":)" + std::to_string(number) + R"(,"at":")" + at +
-                    R"("})");
+    return kcat(
+        offset, id,
+        std::string{R"({"id":")"} + id + R"(","n":)" + std::to_string(number) + R"(,"at":")" + at + R"("})");
   };
   feed(event(0, "o", 1, "2025-11-25T00:00:00Z") + event(1, "p", 7, "2025-01-01T00:00:00Z") +
            event(2, "p", 8, "2025-11-25T00:00:00Z") + event(3, "p", 1, "2025-11-25T00:00:00Z") +
@@ -237,7 +237,8 @@ TEST_F(versions, of_unknown_aggregates_may_wait_for_somebody_who_knows) {
   EXPECT_EQ(counted().waiting_dead, 1U);
   EXPECT_EQ(counted().waiting_parked, 2U);
   EXPECT_EQ(counted().duplicate, 1U);
-  EXPECT_THAT(told("p"), HasSubstr("dead  too_old: it is older than `retention` and its aggregate is unknown"));
+  EXPECT_THAT(told("p"),
+              HasSubstr("dead  too_old: it is older than `retention` and its aggregate is unknown"));
   EXPECT_THAT(told("p"), HasSubstr("p/1  parked  behind"));
   EXPECT_THAT(told("p"), Not(HasSubstr("missing")));
   close();

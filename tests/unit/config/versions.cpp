@@ -115,9 +115,9 @@ TEST(config_of_versions, is_told_in_words) {
 TEST(config_of_versions, lets_old_events_wait_where_aggregates_are_forgotten) {
   for (const char* order : {"strict", "latest"}) {
     config c;
-    c.streams = {stream("{aggregate: /id, sequence: /s}",
-                        std::string{"order: "} + order + "\n    dedup: off\n    too_old: park\n    "
-                                                         "retention: 9d")};
+    c.streams = {stream("{aggregate: /id, sequence: /s}", std::string{"order: "} + order +
+                                                              "\n    dedup: off\n    too_old: park\n    "
+                                                              "retention: 9d")};
     const auto made = make_streams(c, {});
     ASSERT_TRUE(made) << order;
     EXPECT_TRUE(made.value().at(0)->rules.parks_too_old);
@@ -174,7 +174,8 @@ constexpr refused k_refused[] = {
     {"too_old_of_strict", "{aggregate: /id, sequence: /s}",
      "order: strict\n    dedup: off\n    too_old: park", "too_old"},
     {"too_old_of_strict_and_deferred", "{aggregate: /id, sequence: /s}",
-     "order: strict\n    dedup: off\n    too_old: park\n    retention: 9d\n    handling: deferred", "too_old"},
+     "order: strict\n    dedup: off\n    too_old: park\n    retention: 9d\n    handling: deferred",
+     "too_old"},
     {"too_old_and_deferred", "{aggregate: /id, event_id: /e}",
      "order: arrival\n    too_old: park\n    handling: deferred", "too_old"},
     {"too_old_of_growing_ids", "{aggregate: /id, event_id: /e}",

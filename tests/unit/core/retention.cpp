@@ -361,8 +361,12 @@ world parking(order o = order::strict, reducer r = folding{}) {
 /// Behind 120'000: an event that was made at 100'000.
 decision old_one(world& w, std::int64_t at, std::uint64_t number, std::string payload,
                  std::optional<event_id> id = {}) {
-  const spec e{.sequence = seq(number), .id = id, .payload = std::move(payload), .time = at,
-               .own_time = 100'000, .offset = at};
+  const spec e{.sequence = seq(number),
+               .id = id,
+               .payload = std::move(payload),
+               .time = at,
+               .own_time = 100'000,
+               .offset = at};
   return w.step({e}).decisions.at(0);
 }
 
@@ -370,8 +374,8 @@ decision old_one(world& w, std::int64_t at, std::uint64_t number, std::string pa
 std::uint64_t undecided_in(const world& w) {
   const auto all = w.waiting.find("a");
   if (all == w.waiting.end()) return 0;
-  return static_cast<std::uint64_t>(std::count_if(
-      all->second.begin(), all->second.end(), [](const auto& e) { return e.second.is_undecided(); }));
+  return static_cast<std::uint64_t>(std::count_if(all->second.begin(), all->second.end(),
+                                                  [](const auto& e) { return e.second.is_undecided(); }));
 }
 
 const decision k_dead{verdict::dead, reject_reason::none};
@@ -681,10 +685,10 @@ TEST(old_events, of_arrival_wait_by_their_ids_alone) {
   world w = forgetting(order::arrival);
   w.rules.parks_too_old = true;
   w.step({{.aggregate = "clock", .id = id_at(120'000, 3), .time = 120'000, .offset = 2}});
-  const auto change = w.step({{.id = id_at(120'000, 4), .payload = "b", .time = 120'000, .own_time = 100'000,
-                               .offset = 3},
-                              {.id = id_at(100'000, 5), .payload = "c", .time = 120'000, .offset = 4},
-                              {.id = id_at(120'000, 6), .payload = "d", .time = 120'000, .offset = 5}});
+  const auto change =
+      w.step({{.id = id_at(120'000, 4), .payload = "b", .time = 120'000, .own_time = 100'000, .offset = 3},
+              {.id = id_at(100'000, 5), .payload = "c", .time = 120'000, .offset = 4},
+              {.id = id_at(120'000, 6), .payload = "d", .time = 120'000, .offset = 5}});
   EXPECT_EQ(verdicts_of(change), (std::vector{verdict::applied, verdict::dead, verdict::parked}));
   EXPECT_EQ(w.backlogs.at("a").too_old, 0U) << "whatever waits there stands in the way";
 }
@@ -694,9 +698,11 @@ TEST(old_events, come_to_the_same_in_any_step) {
   const auto event = [](std::int64_t time, std::uint64_t n, const char* payload, std::int64_t own) {
     return spec{.sequence = seq(n), .payload = payload, .time = time, .own_time = own, .offset = time};
   };
-  const std::vector<spec> all{event(120'001, 1, "a", 120'001), event(120'002, 2, "b", 100'000),
+  const std::vector<spec> all{event(120'001, 1, "a", 120'001),
+                              event(120'002, 2, "b", 100'000),
                               {.aggregate = "clock", .sequence = seq(2), .time = 140'000, .offset = 140'000},
-                              event(140'001, 3, "c", 120'000), event(140'002, 1, "A", 140'000),
+                              event(140'001, 3, "c", 120'000),
+                              event(140'002, 1, "A", 140'000),
                               event(140'003, 4, "d", 140'000)};
   world one = parking();
   const auto together = one.step(all);

@@ -252,7 +252,8 @@ TEST_F(verify_of_what_waits, finds_that_an_event_is_not_too_old) {
   change.puts.push_back(waiting_at(seq(9), waiting_state::dead));
   change.puts.back().attempts = 3;
   change.edit = [](backlog& b) { b.too_old = 1; };
-  EXPECT_THAT(findings(change), ElementsAre(HasSubstr("it counts 1 events that are too old, and there are 0")));
+  EXPECT_THAT(findings(change),
+              ElementsAre(HasSubstr("it counts 1 events that are too old, and there are 0")));
 }
 
 TEST_F(verify_of_what_waits, finds_that_nothing_is_accepted_above_the_last_one_handled) {
