@@ -464,6 +464,20 @@ TEST(old_events, give_what_is_missing_below_them_its_time_when_they_are_let_in) 
   EXPECT_EQ(said(w, 145'001, 2, "b"), verdict::rejected);
 }
 
+TEST(old_events, let_no_gap_grow_old) {
+  world w = parking();
+  w.rules.gap = {gap_policy::skip, milliseconds{5'000}};
+  EXPECT_EQ(old_one(w, 120'001, 5, "e"), k_dead);
+  EXPECT_EQ(said(w, 120'002, 3, "c"), verdict::parked);
+  EXPECT_EQ(said(w, 140'000, 2, "-", "clock"), verdict::applied);
+  EXPECT_FALSE(w.backlogs.at("a").gap_since);
+  EXPECT_EQ(said(w, 140'001, 4, "d"), verdict::parked) << "and comes upon the gap below";
+  EXPECT_EQ(w.snapshot(), "?");
+  EXPECT_EQ(w.run_command(waiting_verb::discard, seq(5)), waiting_answer::done);
+  EXPECT_EQ(said(w, 150'000, 3, "-", "clock"), verdict::applied);
+  EXPECT_EQ(w.snapshot(), "c;d;");
+}
+
 TEST(old_events, may_be_skipped_with_all_below_them) {
   world w = parking();
   EXPECT_EQ(old_one(w, 120'001, 3, "c"), k_dead);
@@ -661,6 +675,34 @@ TEST(old_events, of_an_epoch_are_let_in_as_any_first_event) {
   EXPECT_EQ(w.run_command(waiting_verb::replay, seq(2, 1)), waiting_answer::done);
   EXPECT_EQ(w.snapshot(), "a;x;");
   EXPECT_EQ(w.rows.at("a").last, seq(2, 1));
+}
+
+TEST(old_events, with_ranges_take_what_lies_inside_them_along) {
+  for (const std::size_t at_hand : {std::size_t{1}, k_queue_events}) {
+    world w = parking();
+    w.rules.has_ranges = true;
+    w.queue_events = at_hand;
+    const auto range = [&](std::int64_t time, std::uint64_t from, std::uint64_t to, std::int64_t own) {
+      const spec e{.sequence = seq(to),
+                   .payload = std::to_string(from) + "-" + std::to_string(to),
+                   .time = time,
+                   .own_time = own,
+                   .offset = time,
+                   .begins_at = from};
+      return w.step({e}).decisions.at(0).verdict;
+    };
+    EXPECT_EQ(range(120'001, 4, 8, 100'000), verdict::dead);
+    EXPECT_EQ(range(120'002, 2, 3, 120'000), verdict::parked);
+    EXPECT_EQ(range(120'003, 5, 5, 120'000), verdict::parked);
+    EXPECT_EQ(range(120'004, 6, 6, 120'000), verdict::parked);
+    EXPECT_EQ(range(120'005, 9, 9, 120'000), verdict::parked);
+    EXPECT_EQ(w.run_command(waiting_verb::skip, seq(8)), waiting_answer::done);
+    EXPECT_EQ(w.snapshot(), "?");
+    EXPECT_EQ(range(120'006, 1, 1, 120'000), verdict::applied);
+    EXPECT_EQ(w.snapshot(), "1-1;2-3;9-9;") << at_hand;
+    EXPECT_EQ(w.state.counters.stale, 2U);
+    EXPECT_EQ(w.state.counters.waiting_bytes, 0U);
+  }
 }
 
 TEST(old_events, of_latest_stand_in_nobodys_way) {
