@@ -38,7 +38,6 @@ namespace ratchet {
 namespace {
 
 constexpr std::chrono::milliseconds k_leave_patience{400};
-constexpr std::chrono::milliseconds k_denied_pause{10'000};
 const system_clock_port k_system_clock;
 
 }  // namespace

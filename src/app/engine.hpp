@@ -185,6 +185,7 @@ class engine {
   [[nodiscard]] bool is_handed_over(const session_result&, const std::atomic<bool>& stop);
   /// Nobody waits for a step while `leave` is called.
   void leave_lead(const std::function<void()>& leave);
+  void forget_lead();
   [[nodiscard]] std::optional<problem> refusal_of_log_topics(const std::atomic<bool>& stop);
   [[nodiscard]] std::optional<problem> refusal_of_log_topic(const std::string& topic,
                                                             const std::atomic<bool>& stop);

@@ -65,7 +65,7 @@ constexpr std::size_t k_base_queue_bytes = std::size_t{8} << 20U;
     case resume_option::kafka:
       return std::nullopt;
     case resume_option::rebuild:
-      return refused("to build the state anew, " + std::string{k_new_pair} +
+      return refused("to build the state again, " + std::string{k_new_pair} +
                      "; see `Questions on a pair` in docs/operating/high-availability.md");
     case resume_option::takeover:
       return refused(
@@ -165,6 +165,7 @@ std::optional<problem> engine::refusal_of_log_topics(const std::atomic<bool>& st
 std::optional<problem> engine::refusal_of_log_topic(const std::string& topic, const std::atomic<bool>& stop) {
   auto found = find_log_topic(config_.kafka, topic, k_topic_timeout);
   while (!found && classify(found.error()) == error_class::away && !stop.load(std::memory_order_relaxed)) {
+    meter_.beat();
     if (outages_.due(options_.clock->steady()))
       tell(options_.log, log_kind::brokers_away, "the topic `{}` cannot be checked: {}; trying again{}",
            topic, found.error().message(), outages_.suppressed());
@@ -202,6 +203,7 @@ std::optional<problem> engine::refusal_of_topics(source& from, const std::atomic
   cluster_questions ask{{config_, streams_, *store_, from, *options_.clock, read, options_.resume,
                          [&stop] { return stop.load(std::memory_order_relaxed); }, [] { return go_on(); }}};
   for (;;) {
+    meter_.beat();
     auto found = ask.require_inputs();
     if (found) found = ask.require_outputs(output_topics(streams_));
     if (found || stop.load(std::memory_order_relaxed)) return std::nullopt;
@@ -225,7 +227,8 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
       auto made = make_source();
       if (!made) return std::move(made.error());
       open_source_guard from{std::move(made.value())};
-      if (!std::exchange(has_topics, true)) {
+      // Later a topic that is gone must not keep a replica from coming back.
+      if (!std::exchange(has_topics, true) && replicated_->last_step() == 0) {
         if (auto refused = refusal_of_topics(from.get(), stop)) return refused;
       }
       standby waiting{{config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log,
@@ -260,7 +263,8 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
     if (lost_clients_.due(options_.clock->steady()))
       tell(options_.log, log_kind::client_renewed, "{} ({}); a new client goes on from the state{}",
            ended.why->message, ended.why->code.message(), lost_clients_.suppressed());
-    wait_or_stop(k_new_client_pause, stop);
+    const bool is_denied = classify(ended.why->code) == error_class::denied;
+    wait_or_stop(is_denied ? k_denied_pause : k_new_client_pause, stop);
   }
 }
 
@@ -306,6 +310,7 @@ bool engine::is_handed_over(const session_result& ended, const std::atomic<bool>
   inbox_.transactions.close();
   inbox_.tasks.close();
   replicated_->end_lead();
+  forget_lead();
   names_.gave();
   handover_.gave(replicated_->slot().position().epoch);
   return true;
@@ -317,7 +322,11 @@ void engine::leave_lead(const std::function<void()>& leave) {
   inbox_.transactions.close();
   stop_serving();
   leave();
-  // Nothing waits any more to become durable, or to be sent.
+  forget_lead();
+}
+
+/// Nothing waits any more to become durable, or to be sent.
+void engine::forget_lead() {
   status_.forget_session();
   meter_.durability(0, options_.clock->steady());
   meter_.outputs_sent(0, false);

@@ -12,6 +12,8 @@ namespace ratchet {
 
 /// Before a new client is made in place of one that was lost.
 inline constexpr std::chrono::milliseconds k_new_client_pause{1'000};
+/// What a person has to change.
+inline constexpr std::chrono::milliseconds k_denied_pause{10'000};
 
 /// Ends a client with its deadline, whichever way its session ended.
 class open_source_guard {

@@ -131,9 +131,9 @@ void add_status(CLI::App& root, command_line& line) {
             return parse_rejected(text) ? std::string{}
                                         : "N must be a number up to " + std::to_string(k_most_rejected);
           });
-  CLI::Option* audit =
-      command->add_flag("--audit", options->request.audit,
-                        "List the audit rows: decisions of operators and starts, and what was skipped");
+  CLI::Option* audit = command->add_flag(
+      "--audit", options->request.audit,
+      "List the audit rows: decisions of operators and starts, and everything that was skipped");
   command
       ->add_option("--limit", options->request.audit_limit,
                    "With --audit: at most this many, and the others of the last one's step")

@@ -158,8 +158,8 @@ void base_keeper::ignore(std::int64_t offset, std::string_view why) {
   if (ignored_lines_.due(of_.clock.steady()))
     tell_of(of_.log_lines, log_kind::base_ignored, {.where = &of_.bases_slot, .offset = offset},
             trouble_ +
-                ": it is passed over as if it were not there, and nothing is cut for it. Look who may write "
-                "to that topic" +
+                ": it is skipped as if it were not there, and nothing is cut for it. Check who may write to "
+                "that topic" +
                 ignored_lines_.suppressed());
 }
 

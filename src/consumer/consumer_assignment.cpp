@@ -27,6 +27,7 @@ turn_result<> consumer_session::on_assigned(const notice::assigned& a) {
   brokers_.note_answer();
   // Partitions may have been added to a topic since the start.
   partitions_.know_more(a.partitions);
+  note_found_topics();
   RATCHET_TRY(ownership_.check_first_assignment(a.partitions));
   partitions_.release_all();
   return take_up(a.partitions, false);

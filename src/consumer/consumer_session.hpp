@@ -101,8 +101,11 @@ class consumer_session {
   [[nodiscard]] turn_result<> connect();
   /// The partitions of the topics that are read. All topics, also those that are written to, must be there.
   [[nodiscard]] turn_result<std::vector<topic_partition>> find_partitions();
-  /// The same for an owner of a replicated state, which waits for a topic that is gone.
+  /// The same for an owner of a replicated state, which goes on without topics that are gone.
   [[nodiscard]] turn_result<std::vector<topic_partition>> await_partitions();
+  [[nodiscard]] turn_result<> hear_while_waiting();
+  void tell_of_gone_topics();
+  void note_found_topics();
   [[nodiscard]] turn_result<> accept_start();
 
   /// Where no stream has topics: nothing is joined, claimed or read.
@@ -227,8 +230,9 @@ class consumer_session {
   session_reporter reporter_;
   cluster_questions questions_;
   group_ownership ownership_;
-  std::vector<std::string> told_to_do_;  ///< with stops; each is said once
-  std::set<stream_id> paused_streams_;   ///< as flow control said last
+  std::vector<std::string> told_to_do_;   ///< with stops; each is said once
+  std::set<stream_id> paused_streams_;    ///< as flow control said last
+  std::vector<std::string> gone_topics_;  ///< of `topics_`
   partition_ends ends_;
   open_transactions transactions_;
   std::vector<topic_partition> stand_still_;  ///< the brokers are to be asked why

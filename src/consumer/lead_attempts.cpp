@@ -55,7 +55,9 @@ void lead_attempts::fenced() {
 }
 
 void lead_attempts::confirmed(std::uint64_t step) {
-  if (failure_ && failure_->step > 0 && step >= failure_->step) failure_.reset();
+  if (!failure_ || failure_->step == 0 || step < failure_->step) return;
+  failure_.reset();
+  failures_ = 0;
 }
 
 std::optional<lead_failure> lead_attempts::take_news() {
@@ -81,7 +83,7 @@ problem describe(const lead_failure& f, const kafka_config& kafka, const std::st
   if (f.what == kind::silence) {
     return {f.code,
             "the brokers do not answer to the fence of this instance in the topic `" + log_topic + "`",
-            "see the log lines `client`, and what the brokers say",
+            "see the log lines `client`, and the logs of the brokers",
             {}};
   }
   if (const auto access = access_kind_of(f.code)) {

@@ -97,11 +97,13 @@ bool lead_handover::awaits_successor(replicate::log_epoch epoch) {
   } else {
     tell(log_, log_kind::handover_failed, "`{}` did not take the state within {} s; joining the group again",
          to_, k_successor_patience.count());
-    desk_.answer(problem{
-        errc::timed_out,
-        "`" + to_ + "` has not taken the state within " + std::to_string(k_successor_patience.count()) + " s",
-        "this instance joins the group again, which gives the state to one of its members",
-        {}});
+    desk_.answer(problem{errc::timed_out,
+                         "this instance has not read of `" + to_ + "` owning the state within " +
+                             std::to_string(k_successor_patience.count()) + " s",
+                         "look at `ratchet status` there; this instance joins the group again as soon as it "
+                         "can, and the group "
+                         "gives the state to one of its members",
+                         {}});
     to_.clear();
   }
   own_at_.reset();

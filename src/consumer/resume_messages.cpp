@@ -135,7 +135,7 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
 std::string what_to_type_on_a_pair(resume_row row, const resume_facts& f) {
   const auto start_with = [](const std::string& word, const std::string& what) {
     return "stop the other instances of this log, then start one with `--resume " + word + "` " + what +
-           ", and the others without it when that one owns the state";
+           ", and the others without it when the first one owns the state";
   };
   const std::string anew = "to build a new state from the records in the log, " + std::string{k_new_pair};
   switch (row) {

@@ -81,8 +81,8 @@ result<void> slot_replica::turn() {
 void slot_replica::hold(bool held) {
   if (held && !is_held_) {
     of_.log.stop_reading();
-    of_.bases.stop_reading();
-    is_at_end_ = false;  // the log goes on meanwhile
+    if (restores_to_) of_.bases.stop_reading();  // else they are the keeper's, which may read them now
+    is_at_end_ = false;                          // the log goes on meanwhile
   }
   is_held_ = held;
 }
@@ -242,6 +242,8 @@ result<void> slot_replica::read() {
     const auto fate = owner_.read(each.offset, each.bytes);
     if (!fate) return success();  // it goes on elsewhere, or nowhere
     if (*fate == replicate::fate::fence || *fate == replicate::fate::again) note_fence(each.bytes);
+    if (*fate == replicate::fate::fence)
+      tries_.fenced();  // one that is repeated may be read again, and is no news
     read_time_ = each.time;
     if (failed_ || unfit_) return success();
     next = each.offset + 1;
@@ -261,9 +263,10 @@ result<void> slot_replica::vouch() {
     of_.log.stop_reading();
     return success();
   }
-  RATCHET_TRY(const auto said, voucher_->turn());
-  if (said == base_voucher::answer::asking) return success();
-  vouched_ = said == base_voucher::answer::yes;
+  const auto said = voucher_->turn();
+  if (said && said.value() == base_voucher::answer::asking) return success();
+  // Without an answer whoever asked puts it off: the owner itself needs nothing of what is read there.
+  if (said) vouched_ = said.value() == base_voucher::answer::yes;
   voucher_.reset();
   return success();
 }
@@ -279,7 +282,6 @@ void slot_replica::note_fence(std::string_view record) {
   const auto fault = decode_record(record, read);
   if (fault != replicate::record_fault::none || read.head.kind != replicate::record_kind::fence) return;
   if (!owner_.reader().leads(read.head.epoch, read.head.writer)) return;
-  tries_.fenced();
   of_.store.note_owner(
       {read.head.epoch, std::string{read.fence.instance}, std::string{read.fence.advertise}});
 }

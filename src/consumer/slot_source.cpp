@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/success.hpp"
+#include "ports/error_class.hpp"
 
 namespace ratchet {
 
@@ -20,7 +21,15 @@ constexpr std::chrono::seconds k_added_pause{30};
 }  // namespace
 
 result<void> slot_source::join(std::span<const std::string> topics) {
-  RATCHET_TRY(inputs_, of_.partitions(topics, k_inputs_timeout));
+  inputs_.clear();
+  for (const std::string& topic : topics) {
+    auto found = of_.partitions(std::span{&topic, 1}, k_inputs_timeout);
+    // One that is gone is looked for like partitions that are added.
+    if (!found && classify(found.error()) == error_class::missing) continue;
+    if (!found) return found.error();
+    inputs_.insert(inputs_.end(), found.value().begin(), found.value().end());
+  }
+  std::sort(inputs_.begin(), inputs_.end());
   topics_.assign(topics.begin(), topics.end());
   look_at_ = clock_.steady() + k_added_interval;
   return success();
@@ -59,9 +68,10 @@ std::optional<polled> slot_source::look_for_added() {
   std::vector<topic_partition> all = inputs_;
   for (const std::string& topic : topics_) {
     const auto found = of_.partitions(std::span{&topic, 1}, k_added_timeout);
+    if (!found && classify(found.error()) == error_class::missing) continue;
     if (!found) {
       look_at_ = clock_.steady() + k_added_pause;
-      continue;
+      break;  // nor would it answer for the others
     }
     all.insert(all.end(), found.value().begin(), found.value().end());
   }

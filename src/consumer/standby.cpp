@@ -121,13 +121,16 @@ turn_result<> standby::follow() {
     return go_on();
   }
   tell_of_failure();
+  // Also where it stays out for another reason: somebody waits for the answer.
+  const bool waits_for_successor =
+      deps_.handover != nullptr && deps_.handover->awaits_successor(deps_.store.slot().position().epoch);
   // A member may be given the slot at once, so it joins when nothing is left to read.
   cannot_lead_ = why_it_cannot_lead();
   const bool stays_out = deps_.store.slot().gives_way() || !cannot_lead_.empty();
   if (joined_ && (is_restoring || stays_out)) return session_result{session_end::left, std::nullopt};
   if (stays_out) return go_on();
   if (joined_ || !deps_.store.slot().is_at_end() || deps_.store.must_wait()) return go_on();
-  return join();
+  return waits_for_successor ? go_on() : join();
 }
 
 /// The state says nothing before the log was read to its end.
@@ -138,7 +141,6 @@ std::string standby::why_it_cannot_lead() {
 
 turn_result<> standby::join() {
   const replicate::log_epoch epoch = deps_.store.slot().position().epoch;
-  if (deps_.handover != nullptr && deps_.handover->awaits_successor(epoch)) return go_on();
   if (epoch != named_at_) return session_result{session_end::left, std::nullopt};
   if (const auto joined = deps_.source.join(std::array{slot_.topic}); !joined)
     return lost_client(joined.error(), "the consumer group cannot be joined");
@@ -197,8 +199,9 @@ problem standby::answers_nothing() const {
           std::string{"`--resume "} + name_of(*deps_.answer) +
               "` is for the instance that owns the state, and another one does" +
               (owner ? ": `" + owner->instance + "`" : std::string{}),
-          "stop all instances of this log, then start this one with `--resume " +
-              std::string{name_of(*deps_.answer)} + "`, and the others without it when it owns the state",
+          "stop all instances of this log, then start this instance with `--resume " +
+              std::string{name_of(*deps_.answer)} +
+              "`, and the others without it when this instance owns the state",
           {}};
 }
 
@@ -281,7 +284,7 @@ std::string standby::why_missing() const {
 
 std::string standby::why_not_ready() const {
   if (deps_.store.slot().is_missing()) return why_missing();
-  if (!cannot_lead_.empty()) return "not in the group, as this instance could not own the state";
+  if (!cannot_lead_.empty()) return "not in the group, because this instance could not own the state";
   if (const auto restored = deps_.store.slot().restored_bytes()) {
     constexpr unsigned k_to_mib = 20;
     return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";

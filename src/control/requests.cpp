@@ -150,7 +150,7 @@ reported<stream_report> report_of(const read_context& context, const read_reques
   if (request.rejected) {
     report.rejected = [&view = context.view, id = stream.id,
                        limit = *request.rejected](const visit_row<rejected_row>& visit) {
-      return view.newest_rejected(id, limit, [&visit](const rejected_row& row) { return visit(&row); });
+      return view.newest_rejected(id, limit, visit);
     };
   }
   auto gap = oldest_gap_of(context.view, stream);

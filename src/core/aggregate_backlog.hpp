@@ -207,6 +207,8 @@ class aggregate_backlog {
   void retry_latest();
   void supersede_older();
   void look_behind();
+  [[nodiscard]] bool is_out_of_order(sequence) const;
+  void leave_to_people(entries::iterator);
   void moved_to(sequence, std::optional<event_id>, hash128 payload_hash, std::optional<timestamp>);
   void count_entry(waiting_state, std::int64_t);
   void count_undecided(const waiting_event&, std::int64_t);

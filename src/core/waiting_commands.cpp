@@ -104,7 +104,7 @@ void aggregate_backlog::skip_number(const waiting_head& of) {
     if (has_last_ && number < last_) return;
     moved_to(number, of.id, of.payload_hash, time_);
   } else {
-    if (has_last_ && number <= last_) return;
+    if (has_last_ && (number <= last_ || is_out_of_order(number))) return;
     const sequence from = first_missing_below(number);
     if (from < of.begin())
       skip_range({from, before(of.begin())}, ": no event came, and the event after them was skipped");

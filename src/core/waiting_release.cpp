@@ -3,10 +3,20 @@
 #include <algorithm>
 
 #include "core/aggregate_backlog.hpp"
+#include "core/decide_version.hpp"
 #include "core/sequence_range.hpp"
 #include "core/shown_id.hpp"
 
 namespace ratchet {
+
+namespace {
+
+constexpr const char* k_out_of_order =
+    "nobody can tell whether it is newer than the last event that was handled: the sequence of one is a "
+    "number "
+    "and that of the other text, or both are digits as text, of two lengths";
+
+}  // namespace
 
 /// Releases what is next, until there is a gap or something fails; or the step has done enough: the next one
 /// goes on.
@@ -139,6 +149,10 @@ void aggregate_backlog::retry_latest() {
       return;
     }
     const waiting_event& e = here->second.event;
+    if (is_out_of_order(e.head.sequence)) {
+      leave_to_people(here);
+      continue;
+    }
     // One at L itself is a tie with what was applied there, and came later.
     if (has_last_ && e.head.sequence < last_) {
       remove(here, &counters::superseded);
@@ -154,9 +168,28 @@ void aggregate_backlog::retry_latest() {
 
 /// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it.
 void aggregate_backlog::supersede_older() {
-  while (!entries_.empty() && entries_.begin()->first <= last_ && entries_.begin()->second.whole)
-    remove(entries_.begin(), &counters::superseded);
+  for (auto at = entries_.begin(); at != entries_.end() && at->first <= last_ && at->second.whole;) {
+    const auto here = at++;
+    is_out_of_order(here->first) ? leave_to_people(here) : remove(here, &counters::superseded);
+  }
   look_behind();
+}
+
+bool aggregate_backlog::is_out_of_order(sequence s) const {
+  return has_last_ && has_no_order(deps_.rules.gate, last_, s);
+}
+
+/// To run it may have an older event win, and to drop it may lose the newest.
+void aggregate_backlog::leave_to_people(entries::iterator at) {
+  waiting_event& e = at->second.event;
+  if (e.head.state == waiting_state::dead) return;
+  deps_.room.bytes -= e.bytes();
+  set_state(at->second, waiting_state::dead);
+  e.attempts = std::max(e.attempts, std::uint32_t{1});  // without any it would be one that came too old
+  e.error = k_out_of_order;
+  e.due.reset();
+  deps_.room.bytes += e.bytes();
+  tell(e.head, waiting_end::dead, e.record.where, e.record.place(), e.error);
 }
 
 /// All of `latest` that were at hand are gone, so that those behind them may be needless, too: whether this

@@ -122,9 +122,9 @@ class delivery_reports final : public client_callbacks {
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       const std::size_t bytes = of.limit.least_refused() ? size_of(message) : 0;
       if (of.limit.taken(bytes, batch_bytes_) && on_smaller_)
-        on_smaller_("the topic `" + last_->first + "` refuses batches of its messages, as its " +
-                    "max.message.bytes is small; now they have " + std::to_string(batch_bytes_) +
-                    " bytes at most, which is slower: raise it");
+        on_smaller_("the topic `" + last_->first + "` refuses batches of its messages: its " +
+                    "max.message.bytes is small; its batches have " + std::to_string(batch_bytes_) +
+                    " bytes at most now, which is slower; raise max.message.bytes");
       return false;
     }
     return is_for_its_size(message.err) && of.limit.refused(size_of(message), batch_bytes_);
@@ -161,28 +161,29 @@ class kafka_publisher final : public publisher {
 
   [[nodiscard]] reported<void> open() { return open(outlet_of(usual_)); }
 
-  [[nodiscard]] bool send(const output_row& row) override {
+  [[nodiscard]] sending send(const output_row& row) override {
     topic_way& of = topics_->try_emplace(row.topic, topic_way{learned_limit{usual_}}).first->second;
     const std::size_t bytes = size_of(row);
-    if (of.limit.is_hopeless(bytes) && of.under_way > 0) return refuse(row, bytes, *of.limit.least_refused());
-    if (!of.limit.has_room(of.under_way)) return false;
+    if (of.limit.is_hopeless(bytes) && of.under_way > 0) return sending::doubtful;
+    if (!of.limit.has_room(of.under_way) || (of.under_way > 0 && is_to_change(of)))
+      return sending::topic_waits;
     outlet* const via = way_of(of);
-    if (via == nullptr) return false;
+    if (via == nullptr) return sending::full;
     const auto code = produce(row, *via);
-    if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
+    if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return sending::full;
     ++via->under_way;
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
       via->reports->add(row.position, code, true);
       progress_.raise();
-      return true;
+      return sending::ended;
     }
     of.limit.sent(bytes, of.under_way);
     ++of.under_way;
-    return true;
+    return sending::taken;
   }
 
   [[nodiscard]] std::vector<delivery> delivered() override {
-    std::vector<delivery> all = std::exchange(ended_here_, {});
+    std::vector<delivery> all;
     for (auto& [size, via] : outlets_) {
       if (via.client == nullptr) continue;
       rd_kafka_poll(via.client->get(), 0);
@@ -227,11 +228,14 @@ class kafka_publisher final : public publisher {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
 
-  /// None: it cannot go now. A topic changes to another client only while none of its messages are under way,
-  /// so that they stay in order.
+  /// To another client, but only while none of its messages are under way, so that they stay in order.
+  [[nodiscard]] static bool is_to_change(const topic_way& of) {
+    return of.via != nullptr && of.via->batch_bytes != of.limit.batch_bytes();
+  }
+
+  /// None: there is no client.
   [[nodiscard]] outlet* way_of(topic_way& of) {
-    if (of.via != nullptr && of.via->batch_bytes != of.limit.batch_bytes()) {
-      if (of.under_way > 0) return nullptr;
+    if (is_to_change(of)) {
       outlet& left = *std::exchange(of.via, nullptr);
       const auto is_its = [&](const auto& topic) { return topic.second.via == &left; };
       if (left.batch_bytes != usual_ && left.under_way == 0 &&
@@ -259,24 +263,13 @@ class kafka_publisher final : public publisher {
     return parts.produce(via.client->get());
   }
 
-  /// Without asking the brokers, who are asked again when nothing else of the topic is under way.
-  bool refuse(const output_row& row, std::size_t bytes, std::size_t least) {
-    ended_here_.push_back({.position = row.position,
-                           .ended = delivery::how::unfit,
-                           .text = rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) +
-                                   std::string{" ("} + std::to_string(bytes) + " bytes; one of " +
-                                   std::to_string(least) + " was refused)"});
-    progress_.raise();
-    return true;
-  }
-
   static void take(outlet& via, std::vector<delivery>& all) {
     for (delivery& d : via.reports->take()) all.push_back(std::move(d));
   }
 
   /// True: delivered() has something.
   bool poll_all() {
-    bool any = !ended_here_.empty();
+    bool any = false;
     for (auto& [size, via] : outlets_) {
       if (via.client == nullptr) continue;
       rd_kafka_poll(via.client->get(), 0);
@@ -306,7 +299,6 @@ class kafka_publisher final : public publisher {
   queue_signal progress_;  ///< outlives the clients, whose threads call it
   std::shared_ptr<topic_ways> topics_{std::make_shared<topic_ways>()};
   std::map<std::size_t, outlet> outlets_;  ///< by the size of their batches
-  std::vector<delivery> ended_here_;
 };
 
 }  // namespace

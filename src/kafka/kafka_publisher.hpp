@@ -22,8 +22,7 @@ struct kafka_publisher_options {
 /// clients would choose. It goes on trying for as long as the brokers are away. A client that cannot go on is
 /// replaced; what it had under way ends with `again`. Closing gives up what is under way. Where a topic takes
 /// no batches as large as they are, its batches get smaller; see learned_limit. A message as large as one
-/// that was refused for its own size is refused without asking, unless nothing else of its topic is under
-/// way. Errors: config_invalid, with librdkafka's own text.
+/// that was refused for its own size is doubtful. Errors: config_invalid, with librdkafka's own text.
 [[nodiscard]] reported<std::unique_ptr<publisher>> make_kafka_publisher(const kafka_config&,
                                                                         kafka_publisher_options = {});
 

@@ -112,8 +112,10 @@ const char* advice_on(reject_reason reason) {
       return "The stream's first number is higher. Check where the producer begins to count, and what its "
              "config names as the first.";
     case reject_reason::sequence_mixed:
-      return "The sequences of the aggregate are numbers, and that of the event is text; or the other way "
-             "round. Send all of them as one kind.";
+      return "Its sequence has no order among those of the aggregate: one of them is a number and the other "
+             "text, or both are digits as text, of two lengths. Send all of them as one kind, and digits "
+             "with "
+             "leading zeros.";
   }
   return "";
 }

@@ -30,6 +30,7 @@ constexpr milliseconds k_most_for_others = k_longest_pause + outbox_sender::k_lo
 /// What has to be tried again is so at once for all that are due since.
 constexpr milliseconds k_wake_pause{1'000};
 constexpr std::size_t k_woken_by_success = 10;
+constexpr const char* k_doubtful = "it is not smaller than one that was refused for its size";
 
 milliseconds pause_behind(std::uint32_t attempts) {
   constexpr std::uint32_t k_enough = 20;
@@ -72,8 +73,12 @@ result<void> outbox_sender::turn(time_point now) {
 void outbox_sender::take_deliveries(time_point now) {
   for (const delivery& d : to_.delivered()) {
     const auto at = entries_.find(d.position);
-    if (at == entries_.end() || at->second.at == step_of::queued) continue;
+    if (at == entries_.end() || at->second.at == step_of::queued) {  // sent before this one was made
+      while (!passed_.empty()) take_up(std::string{passed_.begin()->first});
+      continue;
+    }
     --under_way_;
+    take_up(at->second.row.topic);
     ended(at, d, now);
   }
 }
@@ -191,6 +196,8 @@ void outbox_sender::hold_back(const entry& e, apart& of, const std::string& why,
     of.told.kind = e.row.kind;
     of.told.type = e.row.type;
     of.bytes = e.bytes;
+  } else {
+    alone_from_ = e.row.position + 1;  // so that each that is due has its turn
   }
   of.why = why;
   of.until = now + pause_behind(of.attempts);
@@ -280,14 +287,14 @@ void outbox_sender::skipped(const skipped_output& of) {
   advance();
 }
 
-bool outbox_sender::hand_over(output_row& row) {
+sending outbox_sender::hand_over(output_row& row) {
   RATCHET_ASSERT(row.position < lane_.durable_next());  // what a power cut could take back is not told
   if (row.kind != output_kind::published) return to_.send(row);
   write_event_headers(row, headers_);
   row.headers.swap(headers_);
-  const bool taken = to_.send(row);
+  const sending s = to_.send(row);
   row.headers.swap(headers_);
-  return taken;
+  return s;
 }
 
 result<void> outbox_sender::send_all(time_point now) {
@@ -304,10 +311,10 @@ result<void> outbox_sender::send_all(time_point now) {
   wake_waiting(now);
   if (may_try_alone(now)) return try_alone(now);
   end_row(now);
-  if (!send_queued(read_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (!send_queued(read_, now)) return BOOST_OUTCOME_V2_NAMESPACE::success();
   RATCHET_TRY(take_held());
-  if (!send_queued(read_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
-  return send_new();
+  if (!send_queued(read_, now)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  return send_new(now);
 }
 
 /// Those that are due; where one got through, the next ones before their time.
@@ -356,7 +363,7 @@ result<void> outbox_sender::try_alone(time_point now) {
   for (std::size_t n = 1; n < company_ && std::next(at_last) != alone_.end(); ++n) ++at_last;
   const std::uint64_t last = *at_last;
   // What comes before them of their aggregates is sent first.
-  if (under_way_ == 0 && !send_queued(last)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+  if (under_way_ == 0 && !send_queued(last, now)) return BOOST_OUTCOME_V2_NAMESPACE::success();
   quiet_since_ = now;
   if (under_way_ > 0) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const step_of as = last == first ? step_of::alone : step_of::under_way;
@@ -373,12 +380,12 @@ result<void> outbox_sender::try_alone(time_point now) {
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-/// False: there is no room for it now.
+/// False: there is no room for it now, or it is doubtful: then it is asked about when it is the first.
 result<bool> outbox_sender::send_apart(std::uint64_t position, step_of as) {
   RATCHET_TRY(output_row row, read_again(position));
   const std::uint64_t bytes = row.bytes();
   if (apart_.at(position).without_value) row = *without_value(row);
-  if (!hand_over(row)) return false;
+  if (!is_taken(hand_over(row))) return false;
   entries_.emplace(position, entry{std::move(row), bytes, as});
   held_bytes_ += bytes;
   ++under_way_;
@@ -419,8 +426,34 @@ void outbox_sender::end_row(time_point now) {
   in_row_ = 0;
 }
 
-/// False: there is no room for more at the moment.
-bool outbox_sender::send_queued(std::uint64_t until) {
+/// It is held without asking; but a letter would lose its value by that, and keeps no others waiting.
+outbox_sender::entries::iterator outbox_sender::doubted(entries::iterator at, time_point now) {
+  if (!set_apart(at)) return drop(at);
+  if (at->second.row.kind == output_kind::published) {
+    hold_back(at->second, apart_.at(at->first), k_doubtful, now);
+  } else {
+    alone_.insert(at->first);
+  }
+  return drop(at);
+}
+
+/// The others of its topic wait behind it, so that they stay in order.
+void outbox_sender::pass_over(const entry& e) {
+  const auto [at, is_new] = passed_.try_emplace(e.row.topic, e.row.position);
+  if (!is_new) at->second = std::min(at->second, e.row.position);
+}
+
+/// Something of the topic has ended, so that more of it may be taken.
+void outbox_sender::take_up(const std::string& topic) {
+  if (passed_.empty()) return;
+  const auto at = passed_.find(topic);
+  if (at == passed_.end()) return;
+  next_ = std::min(next_, at->second);
+  passed_.erase(at);
+}
+
+/// False: there is no room for more at the moment, or one came to its end, which may hold back others.
+bool outbox_sender::send_queued(std::uint64_t until, time_point now) {
   for (auto at = entries_.lower_bound(next_); at != entries_.end() && at->first < until;) {
     entry& e = at->second;
     if (e.at == step_of::queued && held_.holds(e.row)) {
@@ -428,13 +461,23 @@ bool outbox_sender::send_queued(std::uint64_t until) {
       at = drop(at);
       continue;
     }
-    if (e.at == step_of::queued) {
-      if (!hand_over(e.row)) {
-        next_ = at->first;
-        return false;
+    if (e.at == step_of::queued && passed_.contains(e.row.topic)) {
+      pass_over(e);
+    } else if (e.at == step_of::queued) {
+      const sending s = hand_over(e.row);
+      if (s == sending::doubtful) {
+        at = doubted(at, now);
+        continue;
       }
-      e.at = step_of::under_way;
-      ++under_way_;
+      next_ = at->first;
+      if (s == sending::full) return false;
+      if (s == sending::topic_waits) {
+        pass_over(e);
+      } else {
+        e.at = step_of::under_way;
+        ++under_way_;
+      }
+      if (s == sending::ended) return false;
     }
     ++at;
   }

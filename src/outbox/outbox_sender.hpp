@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,13 +28,14 @@ namespace ratchet {
 /// Where something fails that may pass, nothing new is sent until all that is under way has come to its end;
 /// then what failed is sent again, in order. What brokers refuse may have been refused for what went with it:
 /// it is sent once more with others like it, with half as many of them where these are refused and so on, and
-/// alone in the end, where the publisher does not say that it was refused by itself. A dead letter that is
-/// refused by itself is sent without its value, and one that is refused even then is given up: see
-/// take_given_up(). What was published is never given up: it is tried again and
-/// again, after k_stuck_pause to k_longest_stuck_pause, and what is behind it of its aggregate waits, until
-/// an operator skips it. The rest goes on, however many are refused: of those, and of what waits behind them,
-/// only the positions stay in memory, what was delivered behind them is trimmed, and trying them again takes
-/// about half of the time at most. Whoever is waited for meanwhile, and does not come to an end, is so for
+/// alone in the end, where the publisher does not say that it was refused by itself. What was published and
+/// is doubtful waits as if it were refused, and one that is tried again, or is a letter, is asked about. A
+/// dead letter that is refused by itself is sent without its value, and one that is refused even then is
+/// given up: see take_given_up(). What was published is never given up: it is tried again and again, after
+/// k_stuck_pause to k_longest_stuck_pause, and what is behind it of its aggregate waits, until an operator
+/// skips it. The rest goes on, however many are refused: of those, and of what waits behind them, only the
+/// positions stay in memory, what was delivered behind them is trimmed, and trying them again takes about
+/// half of the time at most. Whoever is waited for meanwhile, and does not come to an end, is so for
 /// k_longest_quiet, and then all go on beside it. Thread-safety: one owner thread.
 class outbox_sender final : public lane_sender {
  public:
@@ -132,10 +134,13 @@ class outbox_sender final : public lane_sender {
   void fit_company();
   void go_on_beside();
   void end_row(time_point now);
-  [[nodiscard]] bool send_queued(std::uint64_t until);
+  [[nodiscard]] bool send_queued(std::uint64_t until, time_point now);
+  void pass_over(const entry&);
+  void take_up(const std::string& topic);
+  entries::iterator doubted(entries::iterator, time_point now);
   [[nodiscard]] result<void> take_held();
-  [[nodiscard]] result<void> send_new();
-  [[nodiscard]] bool hand_over(output_row& row);
+  [[nodiscard]] result<void> send_new(time_point now);
+  [[nodiscard]] sending hand_over(output_row& row);
 
   // What is read.
   [[nodiscard]] bool has_room() const noexcept;
@@ -150,10 +155,11 @@ class outbox_sender final : public lane_sender {
   lane_progress lane_;
   std::uint64_t read_;              ///< behind the last position that was read
   entries entries_;                 ///< what may be sent, or is under way
-  std::uint64_t next_;              ///< none before it is queued
+  std::uint64_t next_;              ///< none before it is queued, but for topics that wait
   std::deque<output_row> offered_;  ///< positions one behind the other, up to what is written
   std::uint64_t offered_bytes_{0};
-  output_headers headers_;  ///< of the last published message
+  output_headers headers_;                                    ///< of the last published message
+  std::map<std::string, std::uint64_t, std::less<>> passed_;  ///< topics that wait, from which position on
   std::size_t under_way_{0};
   std::uint64_t held_bytes_{0};  ///< of the entries
   held_aggregates held_;

@@ -56,10 +56,10 @@ result<void> outbox_sender::take_held() {
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
-result<void> outbox_sender::send_new() {
+result<void> outbox_sender::send_new(time_point now) {
   for (std::size_t pages = 0; pages < k_pages_a_turn; ++pages) {
     RATCHET_TRY(const bool more, read_more());
-    if (!more || !send_queued(read_)) return BOOST_OUTCOME_V2_NAMESPACE::success();
+    if (!more || !send_queued(read_, now)) return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   reads_on_ = true;
   return BOOST_OUTCOME_V2_NAMESPACE::success();

@@ -266,7 +266,7 @@ result<void> sink_sender::send_ready(time_point now) {
     if (!at->second.row) {
       RATCHET_TRY(read_again(at));
     }
-    if (!outlet_.to->send(at->second.row->row)) break;
+    if (!is_taken(outlet_.to->send(at->second.row->row))) break;
     note_sent(at);
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();

@@ -27,14 +27,26 @@ struct delivery {
   std::optional<std::chrono::milliseconds> pause{};
 };
 
+/// What became of a call of send().
+enum class sending : std::uint8_t {
+  taken,        ///< it is under way
+  ended,        ///< taken, and at its end already: delivered() says how
+  full,         ///< not taken: there is no room now
+  topic_waits,  ///< not taken: nothing of its topic is before something of it that is under way has ended
+  doubtful,  ///< not taken: one as large was refused. It is taken, and the receiver asked, while nothing else
+             ///< of its topic is under way
+};
+[[nodiscard]] constexpr bool is_taken(sending s) noexcept {
+  return s == sending::taken || s == sending::ended;
+}
+
 /// Takes messages to where they are meant for. Thread-safety: one owner thread.
 class publisher {
  public:
   virtual ~publisher() = default;
   /// Copies the message into a bounded queue; what becomes of it, delivered() tells once. Messages of one
   /// topic and key arrive in the order in which they were sent, but for those that have to be sent again.
-  /// False: there is no room now, and nothing was taken.
-  [[nodiscard]] virtual bool send(const output_row&) = 0;
+  [[nodiscard]] virtual sending send(const output_row&) = 0;
   /// What came to its end since the last call. Does not wait.
   [[nodiscard]] virtual std::vector<delivery> delivered() = 0;
   /// Waits until delivered() has more to say, at most so long.

@@ -137,9 +137,9 @@ class store_view {
   [[nodiscard]] virtual result<std::vector<filed_id_of>> aggregates_with(stream_slot, event_id,
                                                                          std::size_t limit) const = 0;
   /// The newest `limit` rejected records, newest first, until `visit` returns false. One of them is in memory
-  /// at a time.
+  /// at a time. Null, given before them, stands for one that was read to find out which are the newest.
   [[nodiscard]] virtual result<void> newest_rejected(
-      stream_id, std::size_t limit, const std::function<bool(const rejected_row&)>& visit) const = 0;
+      stream_id, std::size_t limit, const std::function<bool(const rejected_row*)>& visit) const = 0;
   /// Every rejected record that is kept behind `after`, in the order of position, until `visit` returns
   /// false.
   [[nodiscard]] virtual result<void> each_rejected(

@@ -96,8 +96,9 @@ result<void> look_for_rejected(const store_view& view, const named_stream& strea
   if (!any) return BOOST_OUTCOME_V2_NAMESPACE::success();
   report.rejected = [&view, id = stream.id,
                      is_of_it = std::move(is_of_it)](const visit_row<rejected_row>& visit) {
-    return view.newest_rejected(
-        id, k_all_rejected, [&](const rejected_row& row) { return visit(is_of_it(row) ? &row : nullptr); });
+    return view.newest_rejected(id, k_all_rejected, [&](const rejected_row* row) {
+      return visit(row != nullptr && is_of_it(*row) ? row : nullptr);
+    });
   };
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

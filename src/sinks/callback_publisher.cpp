@@ -66,14 +66,14 @@ class callback_publisher final : public publisher {
   callback_publisher(callback_publisher&&) = delete;
   callback_publisher& operator=(callback_publisher&&) = delete;
 
-  [[nodiscard]] bool send(const output_row& row) override {
+  [[nodiscard]] sending send(const output_row& row) override {
     {
       const std::lock_guard lock{mutex_};
-      if (queue_.size() >= k_room) return false;
+      if (queue_.size() >= k_room) return sending::full;
       queue_.push_back(row);
     }
     more_.notify_one();
-    return true;
+    return sending::taken;
   }
   [[nodiscard]] std::vector<delivery> delivered() override { return ended_.take(); }
   void wait(std::chrono::milliseconds most) override { ended_.wait(most); }

@@ -175,8 +175,10 @@ void http_connection::on_body(const boost::system::error_code& code) {
   const bool more = !code || code == http::error::need_buffer;
   // The status says what became of the message, whatever becomes of the body.
   if (!more || answer_bytes_ > k_most_answer) keep_ = false;
-  if (!more || parser_->is_done() || answer_bytes_ > k_most_answer) return end_answer();
-  read_some();
+  const bool has_more = more && !parser_->is_done();
+  if (!has_more || answer_bytes_ > k_most_answer) end_answer();
+  // It may read the rest of the message once it has written all of its answer. Until the deadline.
+  if (has_more && told_) read_some();
 }
 
 /// Whoever takes a message may say so before the end of it, and reads on; whoever does not needs no more of

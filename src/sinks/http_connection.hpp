@@ -67,8 +67,8 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   using tls_stream = boost::beast::ssl_stream<plain_stream>;
   using parser = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
 
-  /// Of an answer no more is read, whatever it is made of. Boost.Beast bounds headers alone: neither interim
-  /// answers, nor extensions of chunks, nor trailers.
+  /// Of an answer no more is read, whatever it is made of, or it is thrown away while awaits_reader().
+  /// Boost.Beast bounds headers alone: neither interim answers, nor extensions of chunks, nor trailers.
   static constexpr std::size_t k_most_answer = std::size_t{128} << 10U;
 
   /// Once.

@@ -60,8 +60,8 @@ class http_publisher final : public publisher {
   http_publisher(http_publisher&&) = delete;
   http_publisher& operator=(http_publisher&&) = delete;
 
-  [[nodiscard]] bool send(const output_row& row) override {
-    if (held_ >= concurrency_ * k_ahead) return false;
+  [[nodiscard]] sending send(const output_row& row) override {
+    if (held_ >= concurrency_ * k_ahead) return sending::full;
     std::string why;
     std::optional<http_request> request = write_request(form_, row, why);
     ++held_;
@@ -69,7 +69,7 @@ class http_publisher final : public publisher {
       ended_.add({.position = row.position,
                   .ended = delivery::how::refused,
                   .text = "no HTTP request can carry it: " + why});
-      return true;
+      return sending::ended;
     }
     exchanges one;
     one.push_back({row.position, std::make_shared<const http_request>(std::move(*request)), nullptr});
@@ -77,7 +77,7 @@ class http_publisher final : public publisher {
       waiting_.splice(waiting_.end(), one);
       send_more();
     });
-    return true;
+    return sending::taken;
   }
   [[nodiscard]] std::vector<delivery> delivered() override {
     std::vector<delivery> all = ended_.take();

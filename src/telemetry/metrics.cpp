@@ -271,8 +271,8 @@ void add_slot_owner(exposition& out, const slot_status& s, const labels& of) {
   out.counter("ratchet_bases_total", "Bases that this process has written, with the log cut before each.")
       .add(of, as_double(s.bases.written));
   out.counter("ratchet_base_failures_total",
-              "How often no base could be written, or the log not be cut; and ends of bases that were passed "
-              "over.")
+              "How often a base could not be written or the log could not be cut, and how many ends of bases "
+              "were skipped.")
       .add(of, as_double(s.bases.failures));
 }
 

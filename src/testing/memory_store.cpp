@@ -75,10 +75,10 @@ class memory_view final : public store_view {
   }
 
   [[nodiscard]] result<void> newest_rejected(
-      stream_id id, std::size_t limit, const std::function<bool(const rejected_row&)>& visit) const override {
+      stream_id id, std::size_t limit, const std::function<bool(const rejected_row*)>& visit) const override {
     const auto& stream = stream_of(all_, id);
     for (const auto& position : stream.kept.newest(limit)) {
-      if (!visit(stream.rejected.at(position))) break;
+      if (!visit(&stream.rejected.at(position))) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }

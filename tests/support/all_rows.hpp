@@ -22,8 +22,8 @@ inline result<std::vector<audit_row>> all_audits(const store_view& view) {
 inline result<std::vector<rejected_row>> newest_rejected(const store_view& view, stream_id stream,
                                                          std::size_t limit) {
   std::vector<rejected_row> all;
-  RATCHET_TRY(view.newest_rejected(stream, limit, [&all](const rejected_row& row) {
-    all.push_back(row);
+  RATCHET_TRY(view.newest_rejected(stream, limit, [&all](const rejected_row* row) {
+    if (row != nullptr) all.push_back(*row);
     return true;
   }));
   return all;

@@ -94,11 +94,11 @@ class fake_view final : public store_view {
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   result<void> newest_rejected(stream_id id, std::size_t limit,
-                               const std::function<bool(const rejected_row&)>& visit) const override {
+                               const std::function<bool(const rejected_row*)>& visit) const override {
     for (const rejected_row& row : at(id).rejected) {
       if (limit-- == 0) break;
       ++content_.rows_read;
-      if (!visit(row)) break;
+      if (!visit(&row)) break;
     }
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }

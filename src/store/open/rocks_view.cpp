@@ -154,17 +154,19 @@ result<std::vector<filed_id_of>> rocks_view::aggregates_with(stream_slot in, eve
 }
 
 result<void> rocks_view::newest_rejected(stream_id stream, std::size_t limit,
-                                         const std::function<bool(const rejected_row&)>& visit) const {
+                                         const std::function<bool(const rejected_row*)>& visit) const {
   // They lie in the order of position. A row may be large, so that of all but one at a time the place and the
   // key are all that is kept.
   std::vector<std::pair<rejected_place, std::string>> all;
+  bool wanted = true;
   RATCHET_TRY(db_->for_each(options_, family::standard, layout::prefix_of(layout::kind::rejected, stream),
                             [&](std::string_view key, std::string_view value) -> result<bool> {
                               RATCHET_TRY(const auto parsed, layout::parse_rejected_key(key));
                               RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, value));
                               all.emplace_back(decoded.first, key);
-                              return true;
+                              return wanted = visit(nullptr);
                             }));
+  if (!wanted) return BOOST_OUTCOME_V2_NAMESPACE::success();
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
   std::partial_sort(all.begin(), end, all.end(),
                     [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -173,7 +175,7 @@ result<void> rocks_view::newest_rejected(stream_id stream, std::size_t limit,
     if (!value) return make_error_code(errc::state_damaged);
     RATCHET_TRY(const auto parsed, layout::parse_rejected_key(at->second));
     RATCHET_TRY(const auto decoded, layout::decode_rejected(parsed, *value));
-    if (!visit(decoded.second)) break;
+    if (!visit(&decoded.second)) break;
   }
   return BOOST_OUTCOME_V2_NAMESPACE::success();
 }

@@ -33,7 +33,7 @@ class rocks_view final : public store_view {
   [[nodiscard]] result<std::vector<filed_id_of>> aggregates_with(stream_slot, event_id,
                                                                  std::size_t limit) const override;
   [[nodiscard]] result<void> newest_rejected(
-      stream_id, std::size_t limit, const std::function<bool(const rejected_row&)>& visit) const override;
+      stream_id, std::size_t limit, const std::function<bool(const rejected_row*)>& visit) const override;
   [[nodiscard]] result<void> each_rejected(
       stream_id, const std::optional<kept_rejected::position>& after,
       const std::function<bool(const rejected_row&)>& visit) const override;

@@ -182,15 +182,15 @@ void mail_book::compare(const outbox_lanes& outbox) const {
   }
 }
 
-bool simulated_outlet::send(const output_row& row) {
-  if (under_way_.size() >= k_room || (!well_ && world_.draw(20) == 0)) return false;
+sending simulated_outlet::send(const output_row& row) {
+  if (under_way_.size() >= k_room || (!well_ && world_.draw(20) == 0)) return sending::full;
   book_.send(row, disk_.durable());
   if (taken_.contains(row.position) && !row.lane().empty())
     throw broken("message " + std::to_string(row.position) +
                  " is sent again, and the sink said that it has it");
   for (sent& other : under_way_) other.had_company = true;
   under_way_.push_back({row, !under_way_.empty(), false});
-  return true;
+  return sending::taken;
 }
 
 /// An idempotent producer's: behind a message that did not come, none of the same key comes either.

@@ -75,7 +75,7 @@ class simulated_outlet final : public publisher {
   simulated_outlet(const simulated_disk& disk, mail_book& book, world_port& world, bool well,
                    std::uint32_t refuses = 0)
       : disk_{disk}, book_{book}, world_{world}, well_{well}, refuses_{refuses} {}
-  [[nodiscard]] bool send(const output_row&) override;
+  [[nodiscard]] sending send(const output_row&) override;
   [[nodiscard]] std::vector<delivery> delivered() override;
   void wait(std::chrono::milliseconds most) override { world_.pass_turn(most); }
   void on_progress(std::function<void()>) override {}

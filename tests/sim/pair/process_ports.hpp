@@ -121,13 +121,13 @@ class process_outlet final : public publisher {
   process_outlet(std::string who, setting& in, judge& j, process_calls& calls)
       : who_{std::move(who)}, in_{in}, judge_{j}, calls_{calls} {}
 
-  [[nodiscard]] bool send(const output_row& row) override {
+  [[nodiscard]] sending send(const output_row& row) override {
     calls_.call();
     constexpr std::size_t k_room = 8;
-    if (under_way_.size() >= k_room) return false;
+    if (under_way_.size() >= k_room) return sending::full;
     judge_.on_send(who_, row);
     under_way_.push_back(row);
-    return true;
+    return sending::taken;
   }
   [[nodiscard]] std::vector<delivery> delivered() override {
     calls_.call();

@@ -374,7 +374,13 @@ void world::check_rest() {
   judge_.at_the_end();
   for (const auto& each : machines_) {
     each->stop();
-    while (each->is_up()) each->go_on();  // compares its rows with the history
+    // It may have begun something a moment before, and compares its rows with the history behind that.
+    for (std::uint32_t left = k_turns_to_rest; each->is_up(); --left) {
+      if (left == 0) throw broken("does not stop");
+      in_.now += milliseconds{10};
+      land(true);
+      each->go_on();
+    }
   }
 }
 

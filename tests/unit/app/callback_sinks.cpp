@@ -59,7 +59,7 @@ TEST(callback_publisher, tells_the_program_all_of_a_message) {
            std::to_string(m.sequence.number);
     return sink_answer{};
   });
-  ASSERT_TRUE(to->send(row(5)));
+  ASSERT_TRUE(is_taken(to->send(row(5))));
   const auto ended = wait_for(*to, 1);
   ASSERT_EQ(ended.size(), 1U);
   EXPECT_EQ(ended[0].position, 5U);
@@ -81,7 +81,7 @@ TEST(callback_publisher, takes_answers_and_exceptions_for_what_they_are) {
         throw 5;
     }
   });
-  for (std::uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(to->send(row(i)));
+  for (std::uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(is_taken(to->send(row(i))));
   std::vector<std::pair<how, std::string>> seen;
   for (const delivery& d : wait_for(*to, 4)) seen.emplace_back(d.ended, d.text);
   EXPECT_THAT(seen, ElementsAre(std::pair{how::again, "later"}, std::pair{how::refused, "never"},
@@ -99,7 +99,7 @@ TEST(callback_publisher, calls_on_another_thread_and_never_lets_the_owner_wait) 
     return sink_answer{};
   });
   std::uint64_t taken = 0;
-  while (taken < 1000 && to->send(row(taken))) ++taken;
+  while (taken < 1000 && is_taken(to->send(row(taken)))) ++taken;
   EXPECT_GT(taken, 10U);
   EXPECT_LT(taken, 1000U) << "there is a bound";
   EXPECT_THAT(to->delivered(), IsEmpty());

@@ -13,6 +13,7 @@
 #include "control/client.hpp"
 #include "control/handover_request.hpp"
 #include "replicate/log_record.hpp"
+#include "support/fake_disk_space.hpp"
 #include "unit/app/pair_fixture.hpp"
 
 namespace ratchet {
@@ -116,6 +117,30 @@ TEST_F(pair_handover, confirms_all_and_leaves_the_group_until_the_standby_has_fe
   EXPECT_EQ(first.clients(), 3) << "the last one is named by the fence of its successor";
 }
 
+/// Its disk gets full in the middle of it, so it stays out of the group, and does not read who has the state.
+TEST_F(pair_handover, is_answered_though_the_old_owner_cannot_come_back) {
+  produce(c, 20);
+  add_standby("ratchet-1");
+  patient_clock clock;
+  testing::fake_disk_space space;
+  first.clock = &clock;
+  first.space = &space;
+  const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
+    if (first.clients() == 1) {
+      if (s.has_read_all() && !answer.valid()) ask(first);
+      return;
+    }
+    space.free = 0;
+    clock.waited += std::chrono::milliseconds{500};
+    EXPECT_FALSE(s.has_joined());
+    if (is_answered() || clock.waited > std::chrono::minutes{1}) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_LT(clock.waited, std::chrono::seconds{15});
+  const std::string said = answer.get();
+  EXPECT_TRUE(said.starts_with("no answer came in time: ")) << said;
+}
+
 TEST_F(pair_handover, to_an_instance_that_died_gives_the_state_back) {
   produce(c, 20);
   add_standby("ratchet-1");
@@ -136,7 +161,9 @@ TEST_F(pair_handover, to_an_instance_that_died_gives_the_state_back) {
       });
   ASSERT_FALSE(failed) << failed->message;
   const std::string said = answer.get();
-  EXPECT_TRUE(said.starts_with("no answer came in time: `ratchet-1` has not taken the state")) << said;
+  EXPECT_TRUE(
+      said.starts_with("no answer came in time: this instance has not read of `ratchet-1` owning the state"))
+      << said;
   EXPECT_EQ(first.seen(), expected(c)) << "it owns the state again";
 }
 

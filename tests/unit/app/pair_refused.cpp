@@ -81,6 +81,35 @@ TEST_F(pair_refused, a_fence_is_named_and_not_repeated_at_once) {
   EXPECT_EQ(fences(c), 0);
 }
 
+/// The owner proved its lead by its fence once more, and that is read again behind each attempt.
+TEST_F(pair_refused, a_fence_is_named_although_the_log_ends_with_another_one) {
+  let_first_read(20);
+  std::string fence;
+  for (std::int64_t at = c.log.first(); at < c.log.end(); ++at) {
+    replicate::log_record one;
+    ASSERT_EQ(decode_record(*c.log.at(at), one), replicate::record_fault::none);
+    if (one.head.kind == replicate::record_kind::fence) fence = *c.log.at(at);
+  }
+  c.log.append(fence);
+  refuse_fences(k_too_large);
+  int ready = 0;
+  std::string why;
+  milliseconds free{0};
+  const auto failed = first.run([&](pair_source&, std::atomic<bool>& stop) {
+    clock.waited += milliseconds{100};
+    if (c.owner == nullptr) free += milliseconds{100};
+    if (attempts > 1) {
+      why = first.why_not_ready();
+      ready += why.empty() ? 1 : 0;
+    }
+    if (clock.waited > minutes{5}) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(ready, 0);
+  EXPECT_TRUE(why.starts_with("this instance cannot own the state: the brokers refuse its fence")) << why;
+  EXPECT_GT(free, minutes{3}) << "another instance may have it";
+}
+
 TEST_F(pair_refused, the_slot_is_left_to_another_instance_between_two_attempts) {
   produce(c, 20);
   refuse_fences(k_no_right);

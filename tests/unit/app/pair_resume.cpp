@@ -117,7 +117,7 @@ TEST_F(pair_resume, an_answer_is_not_kept_for_a_later_lead) {
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->code, make_error_code(errc::group_taken));
   EXPECT_NE(refused->message.find("another one does: `ratchet-0`"), std::string::npos) << refused->message;
-  EXPECT_TRUE(refused->hint.starts_with("stop all instances of this log, then start this one"))
+  EXPECT_TRUE(refused->hint.starts_with("stop all instances of this log, then start this instance"))
       << refused->hint;
 }
 

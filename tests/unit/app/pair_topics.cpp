@@ -20,6 +20,7 @@ using pair_support::pair_source;
 using pair_support::patient_clock;
 using pair_support::produce;
 using pair_support::until_all_is_read;
+using pair_support::until_polled;
 using std::chrono::milliseconds;
 
 constexpr const char* k_dead = "payments.dead";
@@ -79,10 +80,12 @@ TEST_F(pair_topics, that_are_deleted_later_are_waited_for_by_who_takes_over) {
   let_first_read(10);
   produce(c, 10);
   const int before = fences(c);
+  second.clock = &clock;
   int polls = 0;
   bool was_asked_back = false;
   const auto failed =
       second.run([&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
+        clock.waited += milliseconds{200};
         if (!s.has_joined()) return;
         ++polls;
         c.gone.clear();
@@ -99,6 +102,46 @@ TEST_F(pair_topics, that_are_deleted_later_are_waited_for_by_who_takes_over) {
   EXPECT_NE(why.find("the topic `" + k_input.topic + "` does not exist"), std::string::npos) << why;
   EXPECT_LE(fences(c) - before, 2) << "one for each time that the group gave it the slot";
   EXPECT_EQ(second.seen(), expected(c));
+}
+
+/// The cluster has one topic with records; the other one is of a stream of its own.
+TEST_F(pair_topics, that_are_deleted_later_do_not_hold_up_the_others) {
+  for (pair_support::instance* each : {&first, &second})
+    each->change = [](config& of) { of.streams.push_back(stream_named("orders", "o")); };
+  let_first_read(10);
+  produce(c, 10);
+  second.clock = &clock;
+  bool is_found = false;
+  const auto failed = second.run([&](pair_source& s, std::atomic<bool>& stop) {
+    clock.waited += milliseconds{200};
+    if (!s.has_joined()) return;
+    if (!is_found) c.gone = {"o"};
+    if (!s.has_read_all()) return;
+    if (!is_found) why = second.why_not_ready();
+    is_found = is_found || !why.empty();
+    if (is_found) c.gone.clear();
+    if (is_found && second.why_not_ready().empty()) stop = true;
+    if (clock.waited > std::chrono::minutes{5}) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_NE(why.find("the topic `o` does not exist"), std::string::npos) << why;
+  EXPECT_EQ(second.seen(), expected(c));
+  EXPECT_LT(clock.waited, std::chrono::minutes{5}) << "it is ready when the topic is there";
+}
+
+TEST_F(pair_topics, that_are_gone_do_not_keep_a_standby_from_coming_back) {
+  let_first_read(10);
+  ASSERT_FALSE(second.run(until_polled(50)));
+  c.gone = {k_dead, k_input.topic};
+  c.owner = &c;  // another instance has the slot
+  bool was_ready = false;
+  const auto failed =
+      second.run([&, until = until_polled(50)](pair_source& s, std::atomic<bool>& stop) mutable {
+        was_ready = was_ready || (s.has_joined() && second.why_not_ready().empty());
+        until(s, stop);
+      });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_TRUE(was_ready);
 }
 
 TEST_F(pair_topics, a_log_that_is_deleted_is_named_by_a_standby) {
@@ -129,14 +172,14 @@ TEST_F(pair_topics, a_log_that_is_deleted_is_named_by_its_owner) {
   bool was_ready = false;
   const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
     clock.waited += milliseconds{100};
-    if (!s.has_read_all()) return;
+    if (clock.waited > std::chrono::minutes{1}) stop = true;
+    if (!was_ready && !s.has_read_all()) return;
     why = first.why_not_ready();
-    if (why.empty()) {
+    if (!was_ready && why.empty()) {
       was_ready = true;
       c.log.set_missing(true);
     }
     if (was_ready && !why.empty()) stop = true;
-    if (clock.waited > std::chrono::minutes{1}) stop = true;
   });
   ASSERT_TRUE(was_ready);
   EXPECT_NE(why.find("the brokers do not know the topic `" + std::string{k_log_topic} + "`"),

@@ -260,5 +260,78 @@ TEST(digits_as_text, of_two_lengths_are_told_and_never_lost_in_silence) {
   EXPECT_EQ(got.at(1).verdict, verdict::stale) << "whoever names as: text has said so";
 }
 
+/// Events that waited are compared with L once more, when they are due and when L moves.
+struct waiting_digits {
+  waiting_digits() {
+    w.rules.gate.numbers_or_text = true;
+    w.rules.retry.attempts = 9;
+  }
+  step_change step(std::int64_t offset, const char* number, const char* payload) {
+    return w.step({{.sequence = of(number), .payload = payload, .offset = offset}});
+  }
+  static sequence of(const char* number) { return sequence_of_text(number).value(); }
+  void resume() {
+    w.now += w.rules.retry.most;
+    w.resume();
+  }
+  void expect_dead(const char* snapshot) {
+    EXPECT_EQ(w.snapshot(), snapshot);
+    EXPECT_EQ(w.state.counters.waiting_dead, 1U);
+    EXPECT_EQ(w.state.counters.superseded, 0U);
+    const waiting_event& dead = w.waiting.at("a").begin()->second;
+    EXPECT_FALSE(dead.due);
+    EXPECT_FALSE(dead.is_undecided()) << "it is not for its age that it waits";
+    EXPECT_NE(dead.error.find("two lengths"), std::string::npos) << dead.error;
+  }
+  world w{folding{}, order::latest};
+};
+
+TEST(digits_as_text, of_two_lengths_are_never_run_behind_each_other_when_they_are_due) {
+  waiting_digits t;
+  t.step(0, "9", "?1");
+  t.step(1, "10", "b");
+  EXPECT_EQ(t.w.state.counters.waiting_retrying, 1U);
+  t.resume();
+  t.expect_dead("b;");
+  t.resume();
+  t.expect_dead("b;");
+  EXPECT_EQ(t.w.run_command(waiting_verb::replay, t.of("9")), waiting_answer::done);
+  t.expect_dead("b;");
+  EXPECT_EQ(t.w.run_command(waiting_verb::skip, t.of("9")), waiting_answer::done);
+  EXPECT_EQ(t.w.state.counters.waiting_dead, 0U);
+  EXPECT_EQ(t.w.rows.at("a").last, t.of("10"));
+  EXPECT_EQ(t.step(2, "11", "c").decisions.at(0).verdict, verdict::applied);
+}
+
+TEST(digits_as_text, of_two_lengths_do_not_supersede_each_other_where_they_wait) {
+  for (const bool at_once : {true, false}) {
+    waiting_digits t;
+    if (at_once) {
+      t.w.step({{.sequence = t.of("10"), .payload = "?1", .offset = 0},
+                {.sequence = t.of("9"), .payload = "a", .offset = 1}});
+    } else {
+      t.step(0, "10", "?1");
+      t.step(1, "9", "a");
+    }
+    t.expect_dead("a;");
+    EXPECT_EQ(t.step(2, "08", "a").decisions.at(0).reason, reject_reason::sequence_mixed);
+    EXPECT_EQ(t.step(3, "9x", "c").decisions.at(0).verdict, verdict::applied);
+    EXPECT_EQ(t.w.state.counters.superseded, 1U) << "text of other bytes has an order among all";
+  }
+}
+
+TEST(numbers_and_text, are_not_run_behind_each_other_when_they_are_due) {
+  for (const bool number_waits : {true, false}) {
+    waiting_digits t;
+    const auto step = [&t](bool number, std::int64_t offset, const char* payload) {
+      t.w.step({{.sequence = number ? seq(5) : t.of("a"), .payload = payload, .offset = offset}});
+    };
+    step(number_waits, 0, "?1");
+    step(!number_waits, 1, "b");
+    t.resume();
+    t.expect_dead("b;");
+  }
+}
+
 }  // namespace
 }  // namespace ratchet

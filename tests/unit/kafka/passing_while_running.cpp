@@ -37,7 +37,7 @@ bool was_refused(publisher& to, const output_row& row) {
   const auto deadline = std::chrono::steady_clock::now() + k_patience;
   bool is_under_way = false;
   while (std::chrono::steady_clock::now() < deadline) {
-    if (!is_under_way) is_under_way = to.send(row);
+    if (!is_under_way) is_under_way = is_taken(to.send(row));
     to.wait(20ms);
     for (const delivery& d : to.delivered()) {
       if (d.ended == delivery::how::refused) return true;

@@ -22,13 +22,13 @@ using how = delivery::how;
 /// Takes everything at once but what is of an aggregate that begins with "bad".
 class choosy_publisher final : public publisher {
  public:
-  [[nodiscard]] bool send(const output_row& row) override {
-    if (ended_.size() >= room) return false;
+  [[nodiscard]] sending send(const output_row& row) override {
+    if (ended_.size() >= room) return sending::full;
     ++sent;
     const bool bad = row.aggregate.starts_with("bad") && !mended;
     if (!bad && !came.insert(row.position).second) ++twice;
     ended_.push_back({.position = row.position, .ended = bad ? how::refused : how::done, .text = "422"});
-    return true;
+    return sending::taken;
   }
   [[nodiscard]] std::vector<delivery> delivered() override { return std::exchange(ended_, {}); }
   void wait(milliseconds) override {}

@@ -31,28 +31,26 @@ using how = delivery::how;
 /// nor one with a message of an aggregate that begins with "bad", unless it tells which one is meant.
 class choosy_topic final : public publisher {
  public:
-  [[nodiscard]] bool send(const output_row& row) override {
-    const std::size_t bytes = row.value->size();
-    if (learned.is_hopeless(bytes) && !under_way_.empty()) {
-      ended_here_.push_back({.position = row.position, .ended = how::unfit, .text = {}});
-      return true;
-    }
-    if (under_way_.size() >= room || !learned.has_room(under_way_.size())) return false;
-    if (!under_way_.empty() && sent_with_ != learned.batch_bytes()) return false;
+  [[nodiscard]] sending send(const output_row& row) override {
+    const std::size_t bytes = size_of(row);
+    if (learned.is_hopeless(bytes) && !under_way_.empty()) return sending::doubtful;
+    if (under_way_.size() >= room) return sending::full;
+    if (!learned.has_room(under_way_.size())) return sending::topic_waits;
+    if (!under_way_.empty() && sent_with_ != learned.batch_bytes()) return sending::topic_waits;
     sent_with_ = learned.batch_bytes();
     if (is_bad(row) && under_way_.empty()) ++alone;
     learned.sent(bytes, under_way_.size());
     under_way_.push_back(row);
-    return true;
+    return sending::taken;
   }
   [[nodiscard]] std::vector<delivery> delivered() override {
-    std::vector<delivery> all = std::exchange(ended_here_, {});
+    std::vector<delivery> all;
     for (auto at = under_way_.begin(); at != under_way_.end();) {
       auto end = at;
       std::size_t bytes = 0;
-      for (; end != under_way_.end() && (end == at || bytes + end->value->size() <= sent_with_); ++end)
-        bytes += end->value->size();
-      end_batch(at, end, bytes, all);
+      for (; end != under_way_.end() && (end == at || bytes + size_of(*end) <= sent_with_); ++end)
+        bytes += size_of(*end);
+      end_batch(at, end, all);
       at = end;
     }
     under_way_.clear();
@@ -60,7 +58,7 @@ class choosy_topic final : public publisher {
   }
   void wait(milliseconds) override {}
   void on_progress(std::function<void()>) override {}
-  [[nodiscard]] bool is_busy() const { return !under_way_.empty() || !ended_here_.empty(); }
+  [[nodiscard]] bool is_busy() const { return !under_way_.empty(); }
 
   std::size_t room{1'000};
   std::size_t limit{1'000'000'000};
@@ -70,6 +68,7 @@ class choosy_topic final : public publisher {
   learned_limit learned{1'000'000};
   std::map<std::uint64_t, std::string> came;
   std::size_t twice{0};
+  std::size_t with_value{0};
   std::size_t alone{0};  ///< bad ones
   std::size_t batches{0};
   std::size_t refused_batches{0};
@@ -81,17 +80,25 @@ class choosy_topic final : public publisher {
   [[nodiscard]] bool is_bad(const output_row& row) const {
     return !mended && row.aggregate.starts_with("bad");
   }
-  void end_batch(rows::const_iterator at, rows::const_iterator end, std::size_t bytes,
-                 std::vector<delivery>& all) {
+  [[nodiscard]] static std::size_t size_of(const output_row& row) {
+    return row.value ? row.value->size() : 0;
+  }
+  /// Zeros get smaller on their way.
+  [[nodiscard]] static std::size_t sent_size_of(const output_row& row) {
+    return row.value && row.value->starts_with('0') ? size_of(row) / 10 : size_of(row);
+  }
+  void end_batch(rows::const_iterator at, rows::const_iterator end, std::vector<delivery>& all) {
     ++batches;
+    std::size_t bytes = 0;
+    std::for_each(at, end, [&bytes](const output_row& row) { bytes += sent_size_of(row); });
     const bool is_large = bytes > limit;
     const bool has_bad = std::any_of(at, end, [this](const output_row& row) { return is_bad(row); });
     const bool is_refused = is_large || (has_bad && !tells_which);
     if (is_refused) ++refused_batches;
     for (; at != end; ++at) {
       delivery d = end_one(*at, is_refused);
-      if (d.ended == how::done) learned.taken(at->value->size(), sent_with_);
-      if (d.ended == how::refused && is_large && learned.refused(at->value->size(), sent_with_))
+      if (d.ended == how::done) learned.taken(size_of(*at), sent_with_);
+      if (d.ended == how::refused && is_large && learned.refused(size_of(*at), sent_with_))
         d.ended = how::unfit;
       all.push_back(std::move(d));
     }
@@ -100,6 +107,7 @@ class choosy_topic final : public publisher {
     if (fails_one_in > 0 && random_() % fails_one_in == 0) return {row.position, how::again, "away"};
     if (is_refused || is_bad(row)) return {row.position, how::refused, "too large"};
     if (!came.emplace(row.position, row.aggregate).second) ++twice;
+    if (row.value) ++with_value;
     std::uint64_t& last = last_of[row.aggregate];
     if (row.position < last) ++out_of_order;
     last = std::max(last, row.position);
@@ -107,7 +115,6 @@ class choosy_topic final : public publisher {
   }
   rows under_way_;
   std::size_t sent_with_{0};
-  std::vector<delivery> ended_here_;
   std::mt19937_64 random_{11};
 };
 
@@ -228,6 +235,113 @@ TEST_F(refused_by_topics, messages_that_are_tried_again_leave_the_others_half_of
   EXPECT_GT(to_.alone, 20U) << "and go on";
 }
 
+struct doubtful_messages : refused_by_topics {
+  static constexpr std::size_t k_limit = 1'000'000;
+  doubtful_messages() {
+    to_.limit = k_limit;
+    put_one("first", std::string(k_limit + 200'000, 'x'));
+    drain();
+    EXPECT_EQ(refused_count(), 1U);
+  }
+  void put_one(const std::string& aggregate, const std::string& value) {
+    put(
+        1, [&](std::size_t) { return aggregate; }, value);
+  }
+  void put_letter(std::string value) {
+    step_batch batch;
+    batch.step = store_.last_step() + 1;
+    output_row& row = batch.outbox.puts.emplace_back();
+    row.topic = "t";
+    row.value = std::move(value);
+    batch.outbox.number(store_.outboxes(), 7);
+    write(batch);
+    sender_->wrote(batch.step, lane().next);
+  }
+  [[nodiscard]] std::uint32_t attempts_of(const std::string& aggregate) const {
+    for (const refused_message& m : sender_->refused(now_, 100)) {
+      if (m.row.aggregate == aggregate) return m.attempts;
+    }
+    return 0;
+  }
+};
+
+/// A letter is tried once, so that nothing but an answer may cost it its value.
+TEST_F(doubtful_messages, that_are_letters_go_whole_if_they_are_taken) {
+  put_one("small", "v");
+  put_letter(std::string(2 * k_limit, '0'));
+  put_letter(std::string(3 * k_limit, '0'));
+  put_one("small", "v");
+  drain();
+  EXPECT_EQ(to_.came.size(), 4U);
+  EXPECT_EQ(to_.with_value, 4U);
+  EXPECT_EQ(to_.out_of_order, 0U);
+  EXPECT_THAT(sender_->take_given_up(), IsEmpty());
+}
+
+TEST_F(doubtful_messages, that_are_letters_lose_their_value_if_they_are_not) {
+  put_one("small", "v");
+  put_letter(std::string(2 * k_limit, 'x'));
+  put_one("small", "v");
+  drain();
+  EXPECT_EQ(to_.came.size(), 3U);
+  EXPECT_EQ(to_.with_value, 2U);
+  EXPECT_THAT(sender_->take_given_up(), IsEmpty());
+}
+
+TEST_F(doubtful_messages, are_not_overtaken_by_their_aggregate) {
+  put_one("small", "v");
+  put_one("a", std::string(2 * k_limit, '0'));
+  put_one("a", "v");
+  drain();
+  EXPECT_EQ(to_.came.size(), 1U);
+  drain(outbox_sender::k_stuck_pause);
+  EXPECT_EQ(to_.came.size(), 3U);
+  EXPECT_EQ(to_.out_of_order, 0U);
+}
+
+TEST_F(doubtful_messages, are_each_asked_about_when_they_are_due) {
+  put_one("small", "v");
+  put_one("second", std::string(k_limit * 5 / 2, 'x'));
+  put_one("third", std::string(k_limit + 200'000, 'x'));
+  put_one("fourth", std::string(k_limit * 3, '0'));
+  drain();
+  EXPECT_EQ(refused_count(), 4U);
+  to_.limit = 2 * k_limit;
+  // The first one is taken, so that what is known of the others begins anew with the second.
+  drain(outbox_sender::k_stuck_pause);
+  for (int i = 0; i < 20; ++i) turn();
+  EXPECT_GE(attempts_of("second"), 2U);
+  EXPECT_EQ(refused_count(), 1U) << "and it is the only one that is still too large";
+}
+
+TEST_F(doubtful_messages, count_as_tried_only_where_they_were) {
+  to_.limit = k_limit * 11 / 10;
+  put_one("small", "v");
+  put_one("large", std::string(k_limit * 3, 'x'));
+  put_one("larger", std::string(k_limit * 4, 'x'));
+  put_one("fits", std::string(k_limit * 11, '0'));
+  drain();
+  EXPECT_EQ(refused_count(), 4U);
+  drain(outbox_sender::k_stuck_pause);
+  for (int i = 0; i < 20; ++i) turn();
+  EXPECT_EQ(attempts_of("fits"), 0U) << "it came";
+  for (const char* aggregate : {"first", "large", "larger"}) EXPECT_GE(attempts_of(aggregate), 2U);
+}
+
+TEST_F(doubtful_messages, have_their_turn_however_often_the_first_one_is_due) {
+  for (const char* aggregate : {"second", "third"}) put_one(aggregate, std::string(2 * k_limit, 'x'));
+  drain();
+  EXPECT_EQ(refused_count(), 3U);
+  now_ += outbox_sender::k_stuck_pause;
+  for (int i = 0; i < 20; ++i) {
+    turn();
+    (void)sender_->retry(0);
+  }
+  EXPECT_GT(attempts_of("first"), 3U);
+  EXPECT_EQ(attempts_of("second"), 2U);
+  EXPECT_EQ(attempts_of("third"), 2U);
+}
+
 TEST_F(refused_by_topics, messages_do_not_make_a_restart_send_the_others_again) {
   expect_that_a_restart_sends_no_other_again();
 }
@@ -285,13 +399,14 @@ TEST_F(refused_by_topics, messages_and_all_else_that_fails_come_to_rest_with_eve
 
 /// With a topic of which the test says what becomes of each message.
 struct refused_beside_others : ::testing::Test {
-  void put(const std::vector<std::string>& aggregates, output_kind kind = output_kind::published) {
+  void put(const std::vector<std::string>& aggregates, output_kind kind = output_kind::published,
+           const std::string& topic = "t") {
     step_batch batch;
     batch.step = store_.last_step() + 1;
     for (const std::string& aggregate : aggregates) {
       output_row& row = batch.outbox.puts.emplace_back();
       row.kind = kind;
-      row.topic = "t";
+      row.topic = topic;
       row.aggregate = aggregate;
       row.value = aggregate;
     }
@@ -383,6 +498,70 @@ TEST_F(refused_beside_others, dead_letter_is_not_given_up_for_them) {
   end(2, how::done);
   end(0, how::refused);
   EXPECT_EQ(sender_.take_given_up().size(), 1U) << "alone";
+}
+
+TEST_F(refused_beside_others, message_that_ends_at_once_is_not_overtaken_by_its_aggregate) {
+  to_.ends_at_once = how::unfit;
+  put({"a", "a", "p1"});
+  EXPECT_THAT(to_.values(), ElementsAre("a"));
+  to_.ends_at_once.reset();
+  turn();
+  EXPECT_THAT(to_.values(), ElementsAre("p1"));
+  end(2, how::done);
+  pass(outbox_sender::k_stuck_pause);
+  end(0, how::done);
+  EXPECT_THAT(to_.values(), ElementsAre("a", "a"));
+  end(1, how::done);
+  EXPECT_TRUE(sender_.idle());
+}
+
+struct topics_that_wait : refused_beside_others {
+  void put_to(const std::string& topic, const std::vector<std::string>& aggregates) {
+    put(aggregates, output_kind::published, topic);
+  }
+};
+
+TEST_F(topics_that_wait, do_not_hold_up_others_and_keep_their_own_order) {
+  put_to("t", {"t1"});
+  to_.topics_that_wait = {"t"};
+  put_to("t", {"t2"});
+  put_to("u", {"u1"});
+  put_to("t", {"t3"});
+  put_to("u", {"u2"});
+  EXPECT_THAT(to_.values(), ElementsAre("t1", "u1", "u2"));
+  end(3, how::done);
+  to_.topics_that_wait.clear();
+  put_to("t", {"t4"});
+  EXPECT_THAT(to_.values(), IsEmpty()) << "it does not overtake t2";
+  end(0, how::done);
+  EXPECT_THAT(to_.values(), ElementsAre("t2", "t3", "t4"));
+  to_.end_all();
+  turn();
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(topics_that_wait, leave_the_others_the_room_that_there_is) {
+  put_to("t", {"never"});
+  to_.topics_that_wait = {"t"};
+  put_to("t", std::vector<std::string>(5'000, "t"));
+  for (int i = 0; i < 20; ++i) {
+    put_to("u", std::vector<std::string>(900, "u"));
+    while (to_.under_way.size() > 1) to_.end(to_.under_way.back(), how::done);
+    turn();
+  }
+  EXPECT_EQ(to_.sent.size(), 18'001U);
+}
+
+TEST_F(topics_that_wait, do_so_for_what_the_one_before_this_sender_sent) {
+  put_to("t", {"t1"});
+  outbox_sender next{store_, to_, silent_log()};
+  to_.topics_that_wait = {"t"};
+  ASSERT_TRUE(next.turn(now_));
+  to_.topics_that_wait.clear();
+  (void)to_.values();
+  to_.end(99, how::done);
+  ASSERT_TRUE(next.turn(now_));
+  EXPECT_THAT(to_.values(), ElementsAre("t1"));
 }
 
 TEST_F(refused_beside_others, message_that_fails_leaves_them_their_turn) {

@@ -51,7 +51,7 @@ struct sink_under_attack {
     return all;
   }
   [[nodiscard]] delivery send(std::uint64_t position) const {
-    EXPECT_TRUE(to->send(row(position)));
+    EXPECT_TRUE(is_taken(to->send(row(position))));
     return wait_for(1).front();
   }
   std::unique_ptr<publisher> to;
@@ -191,7 +191,7 @@ TEST_P(an_answer_before_the_end_of_the_body, counts) {
   hostile_http_server server{GetParam().says};
   const sink_under_attack sink{server.url(), std::chrono::hours{1}};  // it is the answer that ends it
   for (std::uint64_t i = 0; i < 2; ++i) {
-    ASSERT_TRUE(sink.to->send(large_row(i)));
+    ASSERT_TRUE(is_taken(sink.to->send(large_row(i))));
     const std::vector<delivery> said = sink.wait_for(1);
     ASSERT_EQ(said.size(), 1U);
     EXPECT_EQ(said.front().ended, GetParam().ended) << said.front().text;
@@ -231,12 +231,12 @@ INSTANTIATE_TEST_SUITE_P(that_is, an_answer_before_the_end_of_the_body, ::testin
 
 enum class at_the_end : std::uint8_t { closes, stays };
 
-/// Takes a message when it has seen its head, reads so much of its body, and closes; or stays as long as this
-/// lives.
+/// Takes a message when it has seen its head, with an answer of so many bytes, reads so much of its body, and
+/// closes; or stays as long as this lives.
 class early_taker {
  public:
-  explicit early_taker(std::size_t reads, at_the_end then = at_the_end::closes)
-      : reads_{reads}, then_{then}, serving_{[this] { serve(); }} {}
+  explicit early_taker(std::size_t reads, at_the_end then = at_the_end::closes, std::size_t says = 0)
+      : reads_{reads}, then_{then}, says_{says}, serving_{[this] { serve(); }} {}
   ~early_taker() {
     is_over_ = true;
     if (serving_.joinable()) serving_.join();
@@ -260,7 +260,8 @@ class early_taker {
     std::string got;
     const std::size_t head =
         boost::asio::read_until(from, boost::asio::dynamic_buffer(got), "\r\n\r\n", code);
-    const std::string taken = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    const std::string taken =
+        "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(says_) + "\r\n\r\n" + std::string(says_, 'y');
     boost::asio::write(from, boost::asio::buffer(taken), code);
     body_bytes_ = got.size() - head;
     std::string piece(std::size_t{1} << 20U, '\0');
@@ -273,6 +274,7 @@ class early_taker {
   tcp::acceptor acceptor_{context_, tcp::endpoint{boost::asio::ip::make_address("127.0.0.1"), 0}};
   const std::size_t reads_;
   const at_the_end then_;
+  const std::size_t says_;
   std::atomic<bool> is_over_{false};
   std::size_t body_bytes_{0};
   std::thread serving_;
@@ -282,7 +284,19 @@ TEST(a_message_that_is_taken_early, is_written_to_its_end) {
   early_taker server{k_large_value};
   {
     const sink_under_attack sink{server.url(), std::chrono::hours{1}};
-    ASSERT_TRUE(sink.to->send(large_row(0)));
+    ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
+    const std::vector<delivery> said = sink.wait_for(1);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said.front().ended, how::done) << said.front().text;
+  }
+  EXPECT_EQ(server.body_bytes_at_the_end(), k_large_value);
+}
+
+TEST(a_message_that_is_taken_early, is_written_to_its_end_behind_however_long_an_answer) {
+  early_taker server{k_large_value, at_the_end::closes, std::size_t{32} << 20U};
+  {
+    const sink_under_attack sink{server.url(), std::chrono::seconds{30}};
+    ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
     const std::vector<delivery> said = sink.wait_for(1);
     ASSERT_EQ(said.size(), 1U);
     EXPECT_EQ(said.front().ended, how::done) << said.front().text;
@@ -294,7 +308,7 @@ TEST(a_message_that_is_taken_early, is_written_to_its_end) {
 TEST(a_message_that_is_taken_early, is_delivered_also_where_its_end_is_not_wanted) {
   early_taker server{k_large_value / 8};  // the buffers between the two do not take the rest
   const sink_under_attack sink{server.url(), std::chrono::hours{1}};
-  ASSERT_TRUE(sink.to->send(large_row(0)));
+  ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
   const std::vector<delivery> said = sink.wait_for(1);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said.front().ended, how::done) << said.front().text;
@@ -304,7 +318,7 @@ TEST(a_message_that_is_taken_early, is_delivered_also_where_its_end_is_not_wante
 TEST(a_message_that_is_taken_early, is_sent_again_where_nobody_reads_it) {
   early_taker server{k_large_value / 8, at_the_end::stays};
   const sink_under_attack sink{server.url(), milliseconds{500}};
-  ASSERT_TRUE(sink.to->send(large_row(0)));
+  ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
   const std::vector<delivery> said = sink.wait_for(1);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said.front().ended, how::again);
@@ -350,7 +364,7 @@ TEST(a_sink_without_memory, loses_no_message_and_stays) {
   }
   EXPECT_GT(failures, 10) << "the name of the thread is right";
   std::size_t room = 0;
-  while (sink.to->send(row(++position))) ++room;
+  while (is_taken(sink.to->send(row(++position)))) ++room;
   EXPECT_EQ(room, 32U) << "each was told of once";
   for (const delivery& d : sink.wait_for(room)) EXPECT_EQ(d.ended, how::refused);
 }

@@ -59,7 +59,7 @@ struct an_http_sink : ::testing::Test {
     return all;
   }
   delivery send(output_row r) {
-    EXPECT_TRUE(to().send(r));
+    EXPECT_TRUE(is_taken(to().send(r)));
     return wait_for(1).front();
   }
   /// The text of one header of the request; "absent" where it is not there.
@@ -159,12 +159,12 @@ TEST_F(an_http_sink, sends_as_many_at_a_time_as_it_may) {
   });
   how_.concurrency = 3;
   std::uint64_t sent = 0;
-  while (to().send(row(sent))) ++sent;
+  while (is_taken(to().send(row(sent)))) ++sent;
   EXPECT_EQ(sent, 12U) << "there is a bound";
   for (const delivery& d : wait_for(sent)) EXPECT_EQ(d.ended, how::done);
   EXPECT_EQ(most, 3);
   EXPECT_EQ(server_->connections(), 3);
-  EXPECT_TRUE(to().send(row(99))) << "there is room again";
+  EXPECT_TRUE(is_taken(to().send(row(99)))) << "there is room again";
   (void)wait_for(1);
 }
 

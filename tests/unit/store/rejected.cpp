@@ -2,6 +2,8 @@
 // The rejected records that a store keeps: how many, for how long, and in which order they are read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/all_rows.hpp"
 #include "support/noon.hpp"
 #include "support/store_support.hpp"
@@ -132,6 +134,21 @@ TEST_F(kept_records, are_read_as_they_were_written) {
   EXPECT_EQ(rows[0].sequence, seq(3, 7));
   EXPECT_EQ(rows[0].id, (event_id{1, 2}));
   EXPECT_EQ(rows[0].time, k_noon - 1s);
+}
+
+TEST_F(kept_records, are_not_all_read_for_an_asker_that_is_gone) {
+  auto s = open();
+  reject(*s, {{0, 1}, {0, 2}, {0, 3}}, k_noon, {});
+  for (int until = 1; until <= 5; ++until) {
+    int calls = 0;
+    int rows = 0;
+    ASSERT_TRUE(must(s->view())->newest_rejected(s->id_of("payments"), 10, [&](const rejected_row* row) {
+      if (row != nullptr) ++rows;
+      return ++calls < until;
+    }));
+    EXPECT_EQ(calls, until);
+    EXPECT_EQ(rows, std::max(0, until - 3)) << "behind those that tell which are the newest";
+  }
 }
 
 }  // namespace
