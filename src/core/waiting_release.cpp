@@ -12,7 +12,7 @@ namespace ratchet {
 namespace {
 
 constexpr const char* k_out_of_order =
-    "nobody can tell whether it is newer than the last event that was handled: the sequence of one is a "
+    "Ratchet cannot tell whether it is newer than the last event that was handled: the sequence of one is a "
     "number "
     "and that of the other text, or both are digits as text, of two lengths";
 

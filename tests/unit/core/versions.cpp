@@ -266,7 +266,7 @@ struct waiting_digits {
     w.rules.gate.numbers_or_text = true;
     w.rules.retry.attempts = 9;
   }
-  step_change step(std::int64_t offset, const char* number, const char* payload) {
+  stream_change step(std::int64_t offset, const char* number, const char* payload) {
     return w.step({{.sequence = of(number), .payload = payload, .offset = offset}});
   }
   static sequence of(const char* number) { return sequence_of_text(number).value(); }

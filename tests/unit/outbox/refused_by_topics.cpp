@@ -225,7 +225,7 @@ TEST_F(refused_by_topics, messages_that_are_tried_again_leave_the_others_half_of
   to_.tells_which = true;
   put(5'000, bad);
   drain();
-  now_ += outbox_sender::k_stuck_pause;
+  now_ += outbox_sender::k_longest_stuck_pause;  // as each has had its turn, all pauses are long
   to_.alone = 0;
   for (int i = 0; i < 100; ++i) {
     put(1'000, good);
