@@ -25,6 +25,7 @@ waiting_answer plain_oracle::run_commands(std::uint32_t which, aggregate& a, con
   if (!is_accepted && at == a.waiting.end()) {
     return r.verb == waiting_verb::skip ? skip_gap_to(which, a, r.number) : waiting_answer::none_waits;
   }
+  if (at->second.undecided && !setup_->arrival) ++old_decided_;
   switch (r.verb) {
     case waiting_verb::replay:
       return replay(a, at, r, is_accepted);

@@ -172,6 +172,8 @@ class plain_oracle {
   [[nodiscard]] std::optional<std::int64_t> forgets_before() const { return forgets_before_; }
   [[nodiscard]] std::optional<std::int64_t> counts_from() const { return counts_from_; }
   [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
+  /// Decisions about events of unknown aggregates that came too old.
+  [[nodiscard]] std::uint64_t old_decided() const { return old_decided_; }
   /// It lies further back than that by more than this.
   [[nodiscard]] bool is_long_forgotten(const aggregate&, std::int64_t by) const;
   /// One event, handled when the wall clock said `now`. What has become of it since, fate_of() tells; what
@@ -345,6 +347,7 @@ class plain_oracle {
   std::optional<std::int64_t> forgets_before_;
   std::optional<std::int64_t> counts_from_;  ///< what has no time of its own
   std::uint64_t forgotten_{0};
+  std::uint64_t old_decided_{0};
   std::set<std::uint32_t> anew_;
 };
 

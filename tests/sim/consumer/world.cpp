@@ -221,6 +221,7 @@ history_result world::run() {
   }
   book_.count(result_.met.fates);
   result_.met.forgotten = book_.forgotten();
+  result_.met.old_decided = book_.old_decided();
   result_.met.calls = callers_.met();
   return result_;
 }
