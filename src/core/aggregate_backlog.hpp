@@ -165,6 +165,7 @@ class aggregate_backlog {
   [[nodiscard]] bool has_before(const waiting_head&) const;
   [[nodiscard]] entries::iterator next_in_turn();
   [[nodiscard]] bool next_is_hidden() const;
+  [[nodiscard]] bool is_behind_hidden(entries::const_iterator) const;
   [[nodiscard]] bool is_accepted(sequence s) const { return defers_ && has_last_ && s <= last_; }
   [[nodiscard]] std::uint64_t not_accepted() const { return backlog_.events() - accepted_events_; }
   [[nodiscard]] bool accepted_is_ready() const noexcept;

@@ -166,9 +166,14 @@ void aggregate_backlog::retry_latest() {
   look_behind();
 }
 
-/// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it.
+/// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it. They go in
+/// their order, so that of two with one id the same one is filed last, whatever was at hand.
 void aggregate_backlog::supersede_older() {
   for (auto at = entries_.begin(); at != entries_.end() && at->first <= last_ && at->second.whole;) {
+    if (is_behind_hidden(at)) {
+      ready_ = true;
+      break;
+    }
     const auto here = at++;
     is_out_of_order(here->first) ? leave_to_people(here) : remove(here, &counters::superseded);
   }

@@ -9,10 +9,12 @@ namespace ratchet {
 
 /// Some waiting events lie between those that were loaded and those that are known by their heads alone.
 bool aggregate_backlog::next_is_hidden() const {
-  if (!last_loaded_) return false;
-  if (entries_.empty()) return true;
-  const auto& [number, lowest] = *entries_.begin();
-  return number > *last_loaded_ && !lowest.asked;
+  return last_loaded_ && (entries_.empty() || is_behind_hidden(entries_.begin()));
+}
+
+/// Below it others may wait that are not at hand.
+bool aggregate_backlog::is_behind_hidden(entries::const_iterator at) const {
+  return last_loaded_ && at->first > *last_loaded_ && !at->second.asked;
 }
 
 /// What waits blocks an event that begins above it. What waits inside the event's own range does not, but for

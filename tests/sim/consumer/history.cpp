@@ -416,8 +416,20 @@ class author {
       if (into_.well_behaved && may_lose(f.kind)) continue;
       into_.faults.push_back(f);
     }
+    decide_about_old(turns);
     std::stable_sort(into_.faults.begin(), into_.faults.end(),
                      [](const fault& a, const fault& b) { return a.at < b.at; });
+  }
+
+  /// Where old events wait for operators, these have more to do.
+  void decide_about_old(std::uint32_t turns) {
+    const auto parks = [](const stream_setup& s) { return s.parks_too_old; };
+    if (std::none_of(into_.streams.begin(), into_.streams.end(), parks)) return;
+    const auto drawn = [this](std::uint32_t most) {
+      return static_cast<std::uint32_t>(pausing_.below(std::uint64_t{most} + 1));
+    };
+    for (std::uint32_t i = drawn(8); i > 0; --i)
+      into_.faults.push_back({drawn(turns), fault_kind::decision, drawn(1'000'000), drawn(1'000'000)});
   }
 
   /// Callers with keys of their own, with those of others, and with those that events have as ids.
