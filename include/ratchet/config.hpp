@@ -155,10 +155,10 @@ enum class after_delete : std::uint8_t {
   restart,  ///< such a number begins a new epoch
 };
 
-/// `arrival`: the answer to an event that is older than the window.
+/// The answer to an event that is older than the window (`arrival`), or than `retention`.
 enum class too_old : std::uint8_t {
   reject,
-  park,  ///< it waits until an operator decides, and later events of its aggregate wait behind it
+  park,  ///< it waits until an operator decides. But in `latest` its aggregate waits behind it
 };
 
 /// Whether the time of one record alone may move the stream's time.
@@ -267,7 +267,7 @@ struct stream_config {
   ratchet::order order{order::latest};
   ratchet::ties ties{ties::usual};                           ///< `latest`
   ratchet::after_delete after_delete{after_delete::refuse};  ///< `latest`
-  ratchet::too_old too_old{too_old::reject};                 ///< `arrival`
+  ratchet::too_old too_old{too_old::reject};                 ///< park: `arrival`, or with `retention`
   first_number first{first_number::one};                     ///< `strict`
   ratchet::epoch_change epoch_change{epoch_change::park};    ///< `strict`
   gap_config gap;                                            ///< `strict`

@@ -61,7 +61,8 @@ streams:
                                   # the range, or sequence: {from: /u, first: /U}, its first number
     # ties: reject                # latest: two events with one number are a conflict. later: the later one wins
     # after_delete: refuse        # latest. restart: a deleted aggregate may begin again with 0 or 1
-    # too_old: reject             # arrival. park: an event older than the window waits for an operator
+    # too_old: reject             # park: an event that is too old waits for an operator. That is older than the window
+                                  # with arrival, and older than retention, of an unknown aggregate, with the others
     # handling: direct            # deferred: an event waits first, and its reducer runs in a later step, so a slow
                                   # reducer does not delay reading (docs/guides/inbox.md); not with latest
     # waiting: {per_aggregate: 10000, events: 1000000, bytes: 4GiB}   # how many events may wait, failed ones too:
@@ -70,7 +71,7 @@ streams:
     # dedup: {ids: uuidv7, window: 24h, max_skew: 5m}   # or ids: ulid, opaque; or off, but not with
                                   # arrival. Only arrival takes ids: monotonic, numbers that grow
     # retention: off              # as in 90d: Ratchet forgets an aggregate so long after its last event, by the time of
-                                  # records; an older event that comes then is rejected (too_old)
+                                  # records; an older event that comes then is too old
     # record_times: checked       # a record time far ahead of its neighbours' counts once other records confirm it;
                                   # trusted: for a topic whose brokers set the times
     reducer:

@@ -145,6 +145,9 @@ void add_limits_of_retention(const stream_config& stream, std::vector<std::strin
                                 " of the records' time is forgotten: ";
   out.push_back(forgotten + (stream.order == order::arrival
                                  ? "a later event of it is applied to an empty state"
+                             : stream.too_old == too_old::park
+                                 ? "a later event of it counts as its first one, or waits for an operator "
+                                   "if it is too old"
                                  : "a later event of it counts as its first one, or is too old"));
 }
 

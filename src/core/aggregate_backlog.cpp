@@ -15,8 +15,16 @@ namespace ratchet {
 
 namespace {
 
-constexpr const char* k_too_old =
+constexpr const char* k_id_too_old =
     "its id is older than the window, so Ratchet cannot tell whether it was handled: replay it, or skip it";
+constexpr const char* k_too_old =
+    "it is older than `retention` and its aggregate is unknown, so Ratchet cannot tell whether it was "
+    "handled: replay it, or skip it";
+
+/// Why an event waits that is too old.
+[[nodiscard]] const char* text_of_too_old(order o) noexcept {
+  return o == order::arrival ? k_id_too_old : k_too_old;
+}
 
 [[nodiscard]] waiting_event make_waiting(const incoming_event& in, bool with_id, timestamp now) {
   const decoded_event& e = *in.event;
@@ -159,8 +167,9 @@ bool aggregate_backlog::take(const incoming_event& came) {
   if (defers_) accept_next();  // of a stream that did not defer, or that an earlier version left
   forget_reopened(in.floor);
   const bool anew = is_gone(in.age);
-  const decision d = decide_version(deps_.rules.gate, facts_of(in, anew));
-  const bool waits_as_dead = is_kept_as_dead(deps_.rules, d);
+  const gate_facts facts = facts_of(in, anew);
+  const decision d = decide_version(deps_.rules.gate, facts);
+  const bool waits_as_dead = is_kept_as_dead(deps_.rules, d, facts);
   const bool is_taken = d.verdict == verdict::applied || d.verdict == verdict::parked || waits_as_dead;
   if (anew && is_taken) begin_anew();
   if (d.verdict == verdict::applied) {
@@ -255,16 +264,18 @@ gate_facts aggregate_backlog::facts_of(incoming_event& in, bool anew) {
     facts.same_id_as_last = id_ == e.id;
   }
   facts.same_payload_as_last = payload_hash_ == e.payload_hash;
-  const bool is_known = has_last || backlog_.events() > 0;
-  if (!is_known) facts.older_than_retention = is_too_old(deps_.rules, e, in.age, facts.id_seen);
   in.sequence = anew ? e.sequence : count(e, facts.id_seen);
   facts.incoming = in.sequence;
+  facts.in_skipped_gap = !anew && backlog_.was_skipped(in.sequence);
+  // What waits makes its aggregate a known one, unless it came too old itself.
+  const bool has_known = backlog_.events() > 0 && backlog_.too_old == 0;
+  const bool is_known = has_last || has_known || facts.in_skipped_gap;
+  if (!is_known) facts.older_than_retention = is_too_old(deps_.rules, e, in.age, facts.id_seen);
   // What waits at L is later than what was applied there, so that this one comes behind it.
   if (has_last && is_latest() && in.sequence == last_ && entries_.contains(last_))
     facts.same_id_as_last = facts.same_payload_as_last = false;
   facts.begins_at = e.begins_at;
   facts.waiting = claimed_by(e, in.sequence);
-  facts.in_skipped_gap = !anew && backlog_.was_skipped(in.sequence);
   facts.below_first = backlog_.adopted && in.sequence < *backlog_.adopted;
   facts.blocked = is_blocked(in.sequence, in.event->begins_at);
   return facts;
@@ -343,7 +354,8 @@ void aggregate_backlog::wait(const incoming_event& in, waiting_state as, const r
   event_wait why{in.index,
                  failure != nullptr ? wait_reason::reducer : reason_of(in.sequence, in.event->begins_at),
                  failure != nullptr ? failure->error() : std::string{}};
-  if (as == waiting_state::dead && failure == nullptr) why = {in.index, wait_reason::too_old, k_too_old};
+  if (as == waiting_state::dead && failure == nullptr)
+    why = {in.index, wait_reason::too_old, text_of_too_old(deps_.rules.gate.order)};
   (void)keep(in, as, failure);
   hold_if_too_many();
   if (backlog_.held && as == waiting_state::parked) why.reason = wait_reason::limit;
@@ -380,10 +392,11 @@ aggregate_backlog::entries::iterator aggregate_backlog::keep(const incoming_even
   const bool needs_time = deps_.rules.opaque_ids && head.id && !kept.event.record.time;
   if (needs_time && head.since != began) kept.event.id_time = began.value_or(timestamp{});
   if (failure != nullptr) note_failure(kept.event, *failure);
-  if (failure == nullptr && as == waiting_state::dead) kept.event.error = k_too_old;
+  if (kept.event.is_undecided()) kept.event.error = text_of_too_old(deps_.rules.gate.order);
   deps_.room.add(kept.event.bytes());
   backlog_.highest = std::max(backlog_.highest, head.sequence);
   count_entry(as, 1);
+  count_undecided(kept.event, 1);
   enter_id(head);
   return entries_.emplace(head.sequence, std::move(kept)).first;
 }
@@ -402,6 +415,11 @@ void aggregate_backlog::count_entry(waiting_state state, std::int64_t change) {
                          : state == waiting_state::retrying ? backlog_.retrying
                                                             : backlog_.dead;
   count += static_cast<std::uint64_t>(change);
+}
+
+/// In the order of arrival whatever waits stands in the way of all that comes behind it.
+void aggregate_backlog::count_undecided(const waiting_event& e, std::int64_t change) {
+  if (!is_arrival() && e.is_undecided()) backlog_.too_old += static_cast<std::uint64_t>(change);
 }
 
 void aggregate_backlog::set_state(entry& e, waiting_state state) {
@@ -438,6 +456,7 @@ void aggregate_backlog::remove(entries::iterator at, std::uint64_t counters::*be
   waiting_event& event = e.event;
   const bool was_accepted = is_accepted(at->first);
   count_entry(event.head.state, -1);
+  count_undecided(event, -1);
   deps_.room.remove(event.bytes());
   // In the order of arrival, and among ties, no number says that it was skipped: its id does.
   const bool is_told_by_id = is_arrival() || deps_.rules.gate.ties_by_offset;

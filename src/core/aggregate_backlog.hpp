@@ -31,9 +31,11 @@ struct waiting_room {
 
 [[nodiscard]] waiting_room room_of(const stream_rules&, const counters&);
 
-/// An event that is too old, and waits for an operator as the stream wants it.
-[[nodiscard]] inline bool is_kept_as_dead(const stream_rules& rules, decision d) noexcept {
-  return rules.parks_too_old && d.reason == reject_reason::too_old;
+/// An event that is too old, and waits for an operator as the stream wants it. One whose id is in the window
+/// was handled: of that there is nothing to decide.
+[[nodiscard]] inline bool is_kept_as_dead(const stream_rules& rules, decision d,
+                                          const gate_facts& facts) noexcept {
+  return rules.parks_too_old && d.reason == reject_reason::too_old && !facts.id_seen;
 }
 
 /// Null where the aggregate has none. Borrowed from `rows`.
@@ -158,8 +160,12 @@ class aggregate_backlog {
   [[nodiscard]] claim claimed_by(const decoded_event&, sequence);
   [[nodiscard]] bool is_blocked(sequence, std::optional<std::uint64_t> begins_at) const;
   [[nodiscard]] bool has_hidden_below(sequence) const;
+  [[nodiscard]] bool is_unknown() const noexcept;
+  [[nodiscard]] bool waits_for_unknown(const waiting_head&) const noexcept;
+  [[nodiscard]] bool has_before(const waiting_head&) const;
   [[nodiscard]] entries::iterator next_in_turn();
   [[nodiscard]] bool next_is_hidden() const;
+  [[nodiscard]] bool is_behind_hidden(entries::const_iterator) const;
   [[nodiscard]] bool is_accepted(sequence s) const { return defers_ && has_last_ && s <= last_; }
   [[nodiscard]] std::uint64_t not_accepted() const { return backlog_.events() - accepted_events_; }
   [[nodiscard]] bool accepted_is_ready() const noexcept;
@@ -206,6 +212,7 @@ class aggregate_backlog {
   void leave_to_people(entries::iterator);
   void moved_to(sequence, std::optional<event_id>, hash128 payload_hash, std::optional<timestamp>);
   void count_entry(waiting_state, std::int64_t);
+  void count_undecided(const waiting_event&, std::int64_t);
   void set_state(entry&, waiting_state);
   void remove(entries::iterator, std::uint64_t counters::*becomes);
   [[nodiscard]] bool waits_under(const event_id&);
@@ -218,7 +225,9 @@ class aggregate_backlog {
   void count_if_ahead(timestamp filed, std::optional<timestamp> record_time, std::int64_t change);
   void follow_up();
   waiting_answer replay(entries::iterator, const waiting_command&);
+  void try_again(entries::iterator);
   waiting_answer carry_out(const waiting_command&);
+  void skip_number(const waiting_head&);
   waiting_answer skip_to(sequence);
   [[nodiscard]] sequence first_missing_below(sequence lowest) const;
   void audit(const char* kind, std::string text, audit_subject about = {});

@@ -44,6 +44,8 @@ event_age age_of(const stream_rules& rules, const stream_state& state, const par
 
 bool is_too_old(const stream_rules& rules, const decoded_event& e, const event_age& age, bool seen) noexcept {
   if (!rules.retention) return false;
+  // Whatever its age, it is not to wait for somebody to decide: no aggregate has this number.
+  if (rules.parks_too_old && gate_detail::is_below_first(rules.gate, e.sequence)) return false;
   const std::optional<timestamp> time = e.time ? e.time : e.record_time;
   return seen || (time && age.before && *time < *age.before);
 }

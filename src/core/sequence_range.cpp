@@ -10,9 +10,6 @@ namespace ratchet {
 namespace {
 
 constexpr std::uint64_t k_highest_number = std::numeric_limits<std::uint64_t>::max();
-/// Ranges of skipped numbers kept for one aggregate. Beyond, the two lowest become one: what was applied
-/// between them and comes again is then called late where it would have been stale.
-constexpr std::size_t k_skipped_ranges = 256;
 
 }  // namespace
 

@@ -48,6 +48,7 @@ namespace {
     std::optional<sequence> last;
     if (row && row->has_last) last = row->last;
     if (known.backlog.accepted) last = known.backlog.accepted->sequence;
+    if (!last && known.backlog.too_old > 0) continue;  // none of its gaps counts before an operator decides
     for (const waiting_event& e : known.queue) {
       if (last && is_never_skipped(rules, *last, e.head.sequence)) break;
       std::optional<timestamp> since = e.head.since;
@@ -286,7 +287,7 @@ decision pass::decide_event(std::uint32_t index) {
   const gate_facts facts = facts_of(index, aggregate);
   const decision d = decide_version(rules_.gate, facts);
   if (d.verdict == verdict::applied) admit(index, facts.incoming, aggregate);
-  if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d)) {
+  if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d, facts)) {
     wait_from_here(at);
     return {};
   }
@@ -302,7 +303,7 @@ decision pass::decide_forgetting(std::uint32_t index) {
   gate_facts facts = facts_of(index, anew ? aggregate_in_step{} : aggregate);
   if (!facts.last) facts.older_than_retention = is_too_old(rules_, events_[index], age, facts.id_seen);
   const decision d = decide_version(rules_.gate, facts);
-  if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d)) {
+  if (d.verdict == verdict::parked || is_kept_as_dead(rules_, d, facts)) {
     wait_from_here(at);
     return {};
   }

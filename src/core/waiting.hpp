@@ -76,6 +76,10 @@ struct waiting_event {
   [[nodiscard]] std::string_view payload() const;
   /// What it counts for in `waiting.bytes`: everything of variable size, and 256 for the rest.
   [[nodiscard]] std::uint64_t bytes() const;
+  /// It came too old (`too_old: park`), so that no reducer had it, and nobody has decided about it since.
+  [[nodiscard]] bool is_undecided() const noexcept {
+    return head.state == waiting_state::dead && attempts == 0;
+  }
   friend bool operator==(const waiting_event&, const waiting_event&) = default;
 };
 
@@ -129,9 +133,11 @@ struct backlog {
   std::vector<sequence_range> skipped;        ///< numbers that are past without an event; in order, apart
   std::optional<accepted_position> accepted;  ///< there while such events wait
   std::vector<reopened_id> reopened;          ///< none twice; k_most_reopened at most
-  /// In stream time: when an operator discarded one of those that waited, so that its number is open. None of
-  /// the gaps is older. There while events wait that are not accepted.
+  /// In stream time: when an operator discarded one of those that waited, so that its number is open, or let
+  /// one in that was too old. None of the gaps is older. There while events wait that are not accepted.
   std::optional<timestamp> opened{};
+  /// Strict and latest: how many of the dead ones came too old, and nobody has decided about them since.
+  std::uint64_t too_old{0};
 
   [[nodiscard]] std::uint64_t events() const noexcept { return parked + retrying + dead; }
   /// Those that the gate knows as waiting.

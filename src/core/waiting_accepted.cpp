@@ -39,6 +39,7 @@ void aggregate_backlog::accept_next() {
   if (!others_are_loaded_) return;
   ready_ = false;
   pass_skipped();
+  if (has_last_) drop_passed(last_);
   while (!backlog_.held && not_accepted() > 0) {
     if (next_is_hidden()) {
       ready_ = true;
@@ -46,11 +47,12 @@ void aggregate_backlog::accept_next() {
     }
     const auto at = next_in_turn();
     const waiting_event& next = at->second.event;
-    if (!may_be_next(next.head)) return;
+    if (next.is_undecided() || waits_for_unknown(next.head) || !may_be_next(next.head)) return;
     drop_passed(next.head.sequence);
     touch(std::max(time_here_, next.record.time));
     accept_entry(at);
     pass_skipped();
+    drop_passed(last_);
   }
 }
 

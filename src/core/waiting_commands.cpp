@@ -57,8 +57,11 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
   const audit_subject about = subject_of(at->second.event);
   const bool was_accepted = is_accepted(order.sequence);
   const waiting_head head = at->second.event.head;
-  const bool is_first =
-      at == (was_accepted ? among.begin() : next_in_turn()) && (was_accepted || accepted_events_ == 0);
+  // One that came too old was not waiting for its turn.
+  const bool was_undecided = is_strict() && at->second.event.is_undecided();
+  const bool is_ahead = was_undecided && has_before(head);
+  const bool is_first = at == (was_accepted ? among.begin() : next_in_turn()) &&
+                        (was_accepted || accepted_events_ == 0) && !waits_for_unknown(head);
   switch (order.verb) {
     case waiting_verb::replay:
       return replay(at, order);
@@ -71,32 +74,45 @@ waiting_answer aggregate_backlog::carry_out(const waiting_command& order) {
       if (!is_latest()) cascade();  // or the next one is not at hand, and its gap to be looked at
       return waiting_answer::done;
     case waiting_verb::skip:
-      if (!is_latest() && !is_first) return waiting_answer::not_first;
+      // What lies between ranges ahead of L still waits: there must be room for others, or two became one.
+      if (is_ahead && backlog_.skipped.size() >= k_skipped_ranges / 2) return waiting_answer::not_first;
+      if (!is_latest() && !is_first && !was_undecided) return waiting_answer::not_first;
       remove(at, &counters::skipped);
       audit("waiting_skipped", told + ", was skipped", about);
       if (was_accepted) {
         skip_accepted(head);
         return waiting_answer::done;
       }
-      if (is_latest() && deps_.rules.gate.ties_by_offset) {
-        // Others of its number may follow: only it counts as handled.
-        if (!has_last_ || last_ <= order.sequence) {
-          moved_to(order.sequence, head.id, head.payload_hash, time_);
-          touch(time_here_);
-        }
-      } else if (!has_last_ || (last_ < order.sequence && !is_out_of_order(order.sequence))) {
-        const sequence from = first_missing_below(order.sequence);
-        if (from < head.begin())
-          skip_range({from, before(head.begin())}, ": no event came, and the event after them was skipped");
-        (void)add_range(backlog_.skipped, {from, order.sequence});
-        drop_passed(order.sequence);
-        moved_to(order.sequence, std::nullopt, {}, time_);
+      if (is_ahead) {
+        // Its number is past. L comes to it when those below it have had their turn.
+        (void)add_range(backlog_.skipped, {head.begin(), head.sequence});
         touch(time_here_);
+      } else {
+        skip_number(head);
       }
       follow_up();
       return waiting_answer::done;
   }
   return waiting_answer::none_waits;
+}
+
+/// L moves past the number of an event that was the next one, and over the gap below it.
+void aggregate_backlog::skip_number(const waiting_head& of) {
+  const sequence number = of.sequence;
+  if (is_latest() && deps_.rules.gate.ties_by_offset) {
+    // Others of its number may follow: only it counts as handled.
+    if (has_last_ && number < last_) return;
+    moved_to(number, of.id, of.payload_hash, time_);
+  } else {
+    if (has_last_ && (number <= last_ || is_out_of_order(number))) return;
+    const sequence from = first_missing_below(number);
+    if (from < of.begin())
+      skip_range({from, before(of.begin())}, ": no event came, and the event after them was skipped");
+    (void)add_range(backlog_.skipped, {from, number});
+    drop_passed(number);
+    moved_to(number, std::nullopt, {}, time_);
+  }
+  touch(time_here_);
 }
 
 /// Where an event is the lowest that waits: the first number of the gap before it, or its own.
@@ -114,8 +130,10 @@ waiting_answer aggregate_backlog::replay(entries::iterator at, const waiting_com
   if (e.head.state == waiting_state::parked && !backlog_.held && !order.payload && !lets_in)
     return waiting_answer::not_in_trouble;
   const bool only_released = backlog_.held && e.head.state == waiting_state::parked;
+  const bool was_too_old = is_strict() && e.is_undecided();
   std::string told = told_of(deps_.rules, aggregate_, e, backlog_.held && !is_accepted(number)) +
                      (lets_in         ? ", is let in as the first of its epoch"
+                      : was_too_old   ? ", counts as one that came in time"
                       : only_released ? ": its aggregate is no longer held and goes on where it can"
                                       : ", is tried again");
   if (order.payload)
@@ -131,11 +149,7 @@ waiting_answer aggregate_backlog::replay(entries::iterator at, const waiting_com
     at->second.changed = true;
     if (is_accepted(number) && number == last_) payload_hash_ = order.payload_hash;
   }
-  if (e.head.state != waiting_state::parked) {
-    set_state(at->second, waiting_state::retrying);
-    e.attempts = 0;
-    e.due = deps_.now;
-  }
+  if (e.head.state != waiting_state::parked) try_again(at);
   deps_.room.bytes += e.bytes();
   if (lets_in) pass_over_gap(k_decided);
   is_latest() ? retry_latest() : cascade();
@@ -144,6 +158,23 @@ waiting_answer aggregate_backlog::replay(entries::iterator at, const waiting_com
   if (is_next && accepted_.begin()->second.event.head.state == waiting_state::retrying)
     (void)run_entry(accepted_.begin());
   return waiting_answer::done;
+}
+
+/// One that came too old counts from now on as if it had come in time: in strict order it is next, or what is
+/// missing below it has the whole time-out to come.
+void aggregate_backlog::try_again(entries::iterator at) {
+  waiting_event& e = at->second.event;
+  bool has_its_turn = true;
+  if (e.is_undecided()) {
+    count_undecided(e, -1);
+    e.error.clear();
+    has_its_turn = !is_strict() || (!next_is_hidden() && at == next_in_turn() && may_be_next(e.head));
+    if (!has_its_turn && time_here_) backlog_.opened = time_here_;
+  }
+  set_state(at->second, has_its_turn ? waiting_state::retrying : waiting_state::parked);
+  e.attempts = 0;
+  e.due.reset();
+  if (has_its_turn) e.due = deps_.now;
 }
 
 /// The lowest waits for somebody to let its epoch in, and is the first of it. Of a later one the numbers
@@ -159,6 +190,7 @@ bool aggregate_backlog::begins_an_epoch(entries::iterator at) {
 /// Gives up numbers of the gap below the lowest event, up to this one.
 waiting_answer aggregate_backlog::skip_to(sequence to) {
   if (!is_strict() || not_accepted() == 0 || next_is_hidden()) return waiting_answer::none_waits;
+  if (is_unknown()) return waiting_answer::not_first;
   const sequence begin = next_in_turn()->second.event.head.begin();
   const bool in_gap =
       to < begin && (!has_last_ || to > last_) && (has_last_ || deps_.rules.gate.first != first_number::any);

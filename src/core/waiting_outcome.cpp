@@ -60,6 +60,7 @@ std::optional<timestamp> aggregate_backlog::wake_of(const ratchet::backlog& b, b
 
 ratchet::backlog aggregate_backlog::backlog_after() {
   const auto gap_since = entries_.empty() ? std::nullopt : age_of_gap(entries_.begin()->second.event.head);
+  const bool unknown = is_unknown();
   ratchet::backlog after = std::move(backlog_);
   after.accepted.reset();
   if (accepted_events_ > 0) after.accepted = {last_, id_, payload_hash_, accepted_events_};
@@ -79,7 +80,7 @@ ratchet::backlog aggregate_backlog::backlog_after() {
     const waiting_head& lowest = entries_.begin()->second.event.head;
     // An age is what skips a gap. One that only people end must have none, or it would be due for ever.
     const bool is_gap = lowest.state == waiting_state::parked && !is_never_skipped(lowest.sequence) &&
-                        next_in_turn()->second.event.head.state == waiting_state::parked;
+                        !unknown && next_in_turn()->second.event.head.state == waiting_state::parked;
     if (is_gap && !goes_on) after.gap_since = gap_since;
   }
   after.wake = wake_of(after, goes_on);

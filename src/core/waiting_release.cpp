@@ -24,6 +24,7 @@ void aggregate_backlog::cascade() {
   if (defers_) return accept_next();
   ready_ = false;
   pass_skipped();
+  if (has_last_) drop_passed(last_);  // also what an earlier step did not have at hand
   while (!backlog_.held && backlog_.events() > 0) {
     if (next_is_hidden()) {
       ready_ = true;
@@ -31,25 +32,25 @@ void aggregate_backlog::cascade() {
     }
     const auto next = next_in_turn();
     const waiting_event& e = next->second.event;
-    if (e.head.state == waiting_state::dead) return;
+    if (e.head.state == waiting_state::dead || waits_for_unknown(e.head)) return;
     if (e.head.state == waiting_state::retrying && !is_due(e)) return;
     if (e.head.state == waiting_state::parked && !may_be_next(e.head)) return;
     if (has_done_enough()) {
       ready_ = true;
       return;
     }
-    const sequence number = next->first;
     if (!run_entry(next)) return;
-    drop_passed(number);
     pass_skipped();
+    drop_passed(last_);
   }
 }
 
-/// An event with a range was handled, or accepted: what waited inside of it is stale, as if it had come
-/// behind it. In the order of numbers nothing else that waits lies below.
+/// An event with a range was handled, or accepted, or skipped: what waited inside of it is stale, as if it
+/// had come behind it. In the order of numbers nothing else that waits lies below.
 void aggregate_backlog::drop_passed(sequence up_to) {
   if (!deps_.rules.has_ranges || !is_strict()) return;
-  while (!entries_.empty() && entries_.begin()->first < up_to) remove(entries_.begin(), &counters::stale);
+  while (!entries_.empty() && entries_.begin()->first < up_to && entries_.begin()->second.whole)
+    remove(entries_.begin(), &counters::stale);
 }
 
 /// What is behind L was skipped before what lies below it was taken back: it stays so.
@@ -86,7 +87,7 @@ void aggregate_backlog::skip_gaps(timestamp began) {
     const waiting_head& lowest = entries_.begin()->second.event.head;
     const std::optional<timestamp> since = age_of_gap(lowest);
     if (lowest.state != waiting_state::parked || !since || *since > began) return;
-    if (is_left_to_people(lowest.sequence)) return;
+    if (is_left_to_people(lowest.sequence) || is_unknown()) return;
     // Of ranges one that was not looked up may begin below it; and nothing is missing below one that failed.
     if (deps_.rules.has_ranges && last_loaded_ && !deps_.stream_time) {
       ready_ = true;
@@ -165,9 +166,14 @@ void aggregate_backlog::retry_latest() {
   look_behind();
 }
 
-/// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it.
+/// A newer event of `latest` was applied: nothing older is needed, and nothing that ties with it. They go in
+/// their order, so that of two with one id the same one is filed last, whatever was at hand.
 void aggregate_backlog::supersede_older() {
   for (auto at = entries_.begin(); at != entries_.end() && at->first <= last_ && at->second.whole;) {
+    if (is_behind_hidden(at)) {
+      ready_ = true;
+      break;
+    }
     const auto here = at++;
     is_out_of_order(here->first) ? leave_to_people(here) : remove(here, &counters::superseded);
   }
@@ -184,6 +190,7 @@ void aggregate_backlog::leave_to_people(entries::iterator at) {
   if (e.head.state == waiting_state::dead) return;
   deps_.room.bytes -= e.bytes();
   set_state(at->second, waiting_state::dead);
+  e.attempts = std::max(e.attempts, std::uint32_t{1});  // without any it would be one that came too old
   e.error = k_out_of_order;
   e.due.reset();
   deps_.room.bytes += e.bytes();

@@ -9,23 +9,44 @@ namespace ratchet {
 
 /// Some waiting events lie between those that were loaded and those that are known by their heads alone.
 bool aggregate_backlog::next_is_hidden() const {
-  if (!last_loaded_) return false;
-  if (entries_.empty()) return true;
-  const auto& [number, lowest] = *entries_.begin();
-  return number > *last_loaded_ && !lowest.asked;
+  return last_loaded_ && (entries_.empty() || is_behind_hidden(entries_.begin()));
+}
+
+/// Below it others may wait that are not at hand.
+bool aggregate_backlog::is_behind_hidden(entries::const_iterator at) const {
+  return last_loaded_ && at->first > *last_loaded_ && !at->second.asked;
 }
 
 /// What waits blocks an event that begins above it. What waits inside the event's own range does not, but for
 /// one that failed: that had its turn first.
 bool aggregate_backlog::is_blocked(sequence s, std::optional<std::uint64_t> begins_at) const {
   if (is_latest() || not_accepted() == 0) return false;
-  if (is_arrival() || backlog_.held || next_is_hidden()) return true;
+  if (is_arrival() || backlog_.held || is_unknown() || next_is_hidden()) return true;
   const sequence begin{s.epoch, begins_at.value_or(s.number)};
   if (entries_.begin()->first < begin) return true;
   if (!begins_at) return false;
   return has_hidden_below(s) || std::any_of(entries_.begin(), entries_.lower_bound(s), [](const auto& known) {
            return known.second.event.head.state != waiting_state::parked;
          });
+}
+
+/// Strict: nobody knows where the aggregate is, and somebody is to decide about an event of it that came too
+/// old. So whatever came since waits for that, also below it.
+bool aggregate_backlog::is_unknown() const noexcept {
+  return is_strict() && !has_last_ && backlog_.too_old > 0;
+}
+
+/// It may have its turn by its number, but not before somebody has decided. One that failed had it already,
+/// as an operator said so.
+bool aggregate_backlog::waits_for_unknown(const waiting_head& head) const noexcept {
+  return is_unknown() && head.state == waiting_state::parked;
+}
+
+/// Whether others wait that begin before this one does, accepted ones among them; also where some may.
+bool aggregate_backlog::has_before(const waiting_head& of) const {
+  if (accepted_events_ > 0 || (deps_.rules.has_ranges && last_loaded_)) return true;
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&of](const auto& known) { return known.second.event.head.begin() < of.begin(); });
 }
 
 /// Some that wait below it may not be known.

@@ -28,6 +28,11 @@ bool is_typed(const sequence_spelling& numbers) {
   return numbers.kind == sequence_kind::integer && !numbers.hex;
 }
 
+/// An event of it is too old, and until somebody has decided about that one nothing follows it.
+bool is_unknown(const gate_rules& rules, const waiting_aggregate& of) {
+  return rules.order == order::strict && !of.last && of.backlog.too_old > 0;
+}
+
 /// What the lowest of an aggregate waits for, where its reducer did not fail and it is not held.
 wait_story story_of_lowest(const gate_rules& rules, const waiting_aggregate& of) {
   wait_story story;
@@ -116,7 +121,7 @@ result<std::optional<waiting_aggregate>> read_waiting_aggregate(const store_view
 }
 
 std::optional<sequence_range> missing_below_lowest(const gate_rules& rules, const waiting_aggregate& of) {
-  if (rules.order != order::strict || !of.lowest) return std::nullopt;
+  if (rules.order != order::strict || !of.lowest || is_unknown(rules, of)) return std::nullopt;
   const sequence s = *of.lowest;
   std::uint64_t wanted = rules.first == first_number::one ? 1 : 0;
   const bool goes_on = of.last && of.last->epoch == s.epoch;
@@ -141,7 +146,7 @@ wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const 
     story.reason = of.lowest_accepted == head.sequence ? wait_reason::ready : wait_reason::behind;
   } else if (of.backlog.held) {
     story.reason = wait_reason::limit;
-  } else if (of.lowest && *of.lowest < head.sequence) {
+  } else if (is_unknown(rules, of) || (of.lowest && *of.lowest < head.sequence)) {
     story.reason = wait_reason::behind;
   } else if (of.lowest) {
     story = story_of_lowest(rules, of);
@@ -152,8 +157,7 @@ wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const 
 
 wait_story story_of(const gate_rules& rules, const waiting_aggregate& of, const waiting_event& event) {
   wait_story story = story_of(rules, of, event.head);
-  // It is dead, and no reducer had it.
-  if (event.head.state == waiting_state::dead && event.attempts == 0) story.reason = wait_reason::too_old;
+  if (event.is_undecided()) story.reason = wait_reason::too_old;
   return story;
 }
 

@@ -18,7 +18,7 @@
 ///
 ///     {"stream": S, "aggregate": A, "sequence": Q, "event_id": ID | null,
 ///      "state": "parked" | "retrying" | "dead",
-///      "reason": "gap" | "epoch" | "behind" | "ready" | "limit" | "reducer",
+///      "reason": "gap" | "epoch" | "behind" | "ready" | "limit" | "reducer" | "too_old",
 ///      "missing": {"first": Q, "last": Q} | null,                       gap: the numbers, where they are
 ///      known "error": TEXT | null, "attempts": N, "due": TIME | null, "time": TIME | null, "first_seen":
 ///      TIME, "position": {"topic": T, "partition": N, "offset": N} | null}    null: it came from a plain

@@ -151,13 +151,18 @@ class stream_rules_check {
           "changes of one row in one transaction may have one position; leave it out", {"envelope.format"});
     }
     if (stream_.after_delete == after_delete::restart) check_restart();
-    if (stream_.too_old != too_old::park) return;
-    if (stream_.order != order::arrival) {
-      add("too_old", by.substr(1), "it belongs to order: arrival; leave it out", {"order"});
-    } else if (stream_.dedup.ids == id_kind::monotonic) {
+    if (stream_.too_old == too_old::park) check_parks_too_old();
+  }
+  void check_parks_too_old() {
+    const bool is_arrival = stream_.order == order::arrival;
+    if (!is_arrival && !stream_.retention) {
+      add("too_old", std::string{"does nothing without retention in order: "} + name_of(stream_.order),
+          "an event is too old there if its aggregate may be forgotten: set retention, or leave it out",
+          {"order", "retention"});
+    } else if (is_arrival && stream_.dedup.ids == id_kind::monotonic) {
       add("too_old", "does nothing with ids: monotonic", "growing ids are never too old; leave it out",
           {"dedup"});
-    } else if (stream_.handling == handling::deferred) {
+    } else if (stream_.handling == handling::deferred && stream_.order != order::latest) {
       add("too_old", "park does not go with handling: deferred",
           "leave one of the two out: an event that is too old must wait before the others", {"handling"});
     }

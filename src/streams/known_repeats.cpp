@@ -31,6 +31,8 @@ std::string why_repeats_are_not_known(const stream_definition& stream) {
     return "its sequence is the record's place in its partition, which is another one on another cluster";
   if (s.envelope.sequence == "timestamp")
     return "its sequence is the record's time, which the other cluster may set itself";
+  if (s.too_old == too_old::park)
+    return "with `too_old: park` each event that is older than `retention` would wait";
   if (stream.rules.gate.ties_by_offset)
     return "of two events with one number the one that is read later wins, so that an earlier one would win "
            "again";

@@ -329,6 +329,7 @@ inline const row_kind<backlog> k_backlog{[](fuzz_input& in) {
                                            b.parked = in.u64();
                                            b.retrying = in.u64();
                                            b.dead = in.u64();
+                                           if (in.flag() && b.dead > 0) b.too_old = 1 + in.u64() % b.dead;
                                            b.highest = read_sequence(in);
                                            b.held = in.flag();
                                            b.ready = in.flag();

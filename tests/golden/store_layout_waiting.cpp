@@ -242,6 +242,36 @@ TEST(values_on_disk, hold_what_is_accepted_of_a_backlog) {
   EXPECT_FALSE(decode_backlog(encode_backlog(b)));
 }
 
+TEST(values_on_disk, hold_how_many_of_a_backlog_are_too_old) {
+  backlog b;
+  b.parked = 1;
+  b.dead = 3;
+  b.highest = seq(4, 5);
+  b.opened = k_time;
+  b.too_old = 2;
+  const std::string value = encode_backlog(b);
+  EXPECT_EQ(hex(value),
+            "02"
+            "00"
+            "0000000000000002"
+            "0000000000000001"
+            "0000000000000000"
+            "0000000000000003"
+            "0000000000000004"
+            "0000000000000005"
+            "00000000" +
+                k_time_hex);
+  EXPECT_EQ(decode_backlog(value).value(), b);
+  EXPECT_FALSE(decode_backlog(value + "x"));
+  b.too_old = 4;
+  EXPECT_FALSE(decode_backlog(encode_backlog(b))) << "more than are dead";
+  std::string none = value;
+  none[9] = '\0';
+  EXPECT_FALSE(decode_backlog(none)) << "a format that says nothing";
+  none[0] = '\3';
+  EXPECT_FALSE(decode_backlog(none));
+}
+
 TEST(values_on_disk, hold_a_backlog) {
   backlog b;
   b.parked = 1;

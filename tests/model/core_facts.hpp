@@ -39,6 +39,7 @@ inline void check_backlogs(const world& w) {
       }
     }
     RC_ASSERT((std::array{b.parked, b.retrying, b.dead}) == by_state);
+    RC_ASSERT(b.too_old <= b.dead);
     RC_ASSERT(w.rows.at(name).waits);
     RC_ASSERT(!b.empty());
     const auto is_accepted = [&b = b](const auto& e) { return b.is_accepted(e.first); };

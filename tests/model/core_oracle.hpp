@@ -35,6 +35,7 @@ struct oracle_rules {
   bool deferred{false};                       ///< what is let through is run by finish()
   bool checks_times{false};                   ///< times far ahead have to be borne out
   std::optional<std::int64_t> retention{};    ///< then aggregates are forgotten
+  bool parks_too_old{false};                  ///< for an operator who never decides
 };
 
 class oracle {
@@ -45,6 +46,7 @@ class oracle {
     std::optional<std::int64_t> since;  ///< when the gap below it began
     bool dead{false};
     std::optional<std::int64_t> began;  ///< itself to wait
+    bool too_old{false};
   };
   struct aggregate {
     bool has_last{false};
@@ -188,7 +190,7 @@ class oracle {
     aggregate was = aggregates[e.aggregate];
     clear(aggregates[e.aggregate]);
     const std::string what = judge(e);
-    if (what != "let through" && what != "waits") {
+    if (what != "let through" && what != "waits" && what != "too old, and waits") {
       aggregates[e.aggregate] = std::move(was);
       without_ = e.aggregate;
     } else if (was.has_last) {
@@ -239,9 +241,10 @@ class oracle {
       follow_up(a);
       return "applied";
     }
-    if (what != "let through" && what != "waits") return what;
+    const bool is_old = what == "too old, and waits";
+    if (what != "let through" && what != "waits" && !is_old) return what;
     if (const auto tie = a.waiting.find(number); tie != a.waiting.end()) supersede(a, tie);
-    a.waiting[number] = {e, {}, what == "let through", {}};
+    a.waiting[number] = {e, {}, what == "let through" || is_old, {}, is_old};
     kept_ = number;
     if (a.waiting.size() > rules_.may_wait) a.held = true;
     return "waits";
@@ -284,7 +287,7 @@ class oracle {
     }
     while ((rules_.is_strict || rules_.is_arrival) && !a.held && !a.waiting.empty()) {
       auto next = a.waiting.begin();
-      if (next->second.dead || !comes_next(a, next->first) || !release(a)) break;
+      if (next->second.dead || is_unknown(a) || !comes_next(a, next->first) || !release(a)) break;
     }
     if (a.waiting.empty()) a.held = false;
   }
@@ -355,7 +358,7 @@ class oracle {
   void skip_old_gaps(aggregate& a) {
     while (!a.held && !a.waiting.empty()) {
       const auto& [number, w] = *a.waiting.begin();
-      if (w.dead || comes_next(a, number) || !w.since) return;
+      if (w.dead || is_unknown(a) || comes_next(a, number) || !w.since) return;
       if (a.has_last && number.first > a.epoch && !rules_.accepts_epochs) return;  // people let it in
       if (*w.since + *rules_.gap_timeout > *floor + rules_.window) return;
       const place next = number;
@@ -378,6 +381,14 @@ class oracle {
     }
   }
 
+  /// It waits behind what is too old: nothing of it was handled that is known of.
+  [[nodiscard]] bool is_unknown(const aggregate& a) const {
+    return rules_.is_strict && !a.has_last && waits_too_old(a);
+  }
+  [[nodiscard]] static bool waits_too_old(const aggregate& a) {
+    return std::any_of(a.waiting.begin(), a.waiting.end(), [](const auto& w) { return w.second.too_old; });
+  }
+
   /// What the table of the gate says.
   [[nodiscard]] std::string judge(const spec& e) const {
     const bool too_old = e.id && floor && time_of_id(e) < *floor;
@@ -392,7 +403,7 @@ class oracle {
         if (e.id && w.event.id == e.id) return "duplicate";
       }
       if (seen) return "duplicate";
-      if (too_old) return "too_old";
+      if (too_old) return rules_.parks_too_old ? "too old, and waits" : "too_old";
       return a.waiting.empty() ? "let through" : "waits";
     }
     const auto claimed = a.waiting.find(mine);
@@ -408,10 +419,14 @@ class oracle {
                          [&](const auto& range) { return range.first <= p && p <= range.second; });
     };
     const auto own = e.own_time ? e.own_time : e.time;
-    const bool is_unknown = !a.has_last && a.waiting.empty() && a.accepted.empty();
-    if (rules_.retention && is_unknown && (seen || (own && before_at(e) && *own < *before_at(e))))
-      return "too_old";
-    const bool is_behind_others = !a.waiting.empty() && (a.held || a.waiting.begin()->first < mine);
+    const bool knows_nothing = !a.has_last && ((a.waiting.empty() && a.accepted.empty()) || waits_too_old(a));
+    const bool is_no_number =
+        rules_.parks_too_old && rules_.is_strict && rules_.first > 0 && mine.second == 0;
+    if (rules_.retention && knows_nothing && !is_no_number &&
+        (seen || (own && before_at(e) && *own < *before_at(e))))
+      return rules_.parks_too_old && !seen ? "too old, and waits" : "too_old";
+    const bool is_behind_others =
+        !a.waiting.empty() && (a.held || is_unknown(a) || a.waiting.begin()->first < mine);
     if (!rules_.is_strict) {
       if (!a.has_last || mine > last) return a.has_last && seen ? "id_reused" : "let through";
     } else if (!a.has_last) {

@@ -28,6 +28,7 @@ struct setting {
   bool deferred{false};
   bool checks_times{false};
   std::optional<std::int64_t> retention{};  ///< then aggregates are forgotten
+  bool parks_too_old{false};
 };
 inline constexpr setting k_settings[] = {
     {"latest_full_state", order::latest, false},
@@ -152,6 +153,52 @@ inline constexpr setting k_settings[] = {
      .gap_timeout = 800,
      .checks_times = true,
      .retention = 1500},
+    {.name = "latest_parking_old",
+     .order = order::latest,
+     .folds = true,
+     .has_ties = true,
+     .retention = 1200,
+     .parks_too_old = true},
+    {.name = "latest_limited_parking_old",
+     .order = order::latest,
+     .folds = false,
+     .may_wait = 2,
+     .opaque = true,
+     .retention = 1100,
+     .parks_too_old = true},
+    {.name = "arrival_parking_old",
+     .order = order::arrival,
+     .folds = true,
+     .retention = 1200,
+     .parks_too_old = true},
+    {.name = "arrival_limited_parking_old",
+     .order = order::arrival,
+     .folds = false,
+     .may_wait = 2,
+     .opaque = true,
+     .parks_too_old = true},
+    {.name = "strict_parking_old",
+     .order = order::strict,
+     .folds = true,
+     .retention = 1200,
+     .parks_too_old = true},
+    {.name = "strict_skipping_parking_old",
+     .order = order::strict,
+     .folds = true,
+     .first = first_number::zero,
+     .epochs = epoch_change::accept,
+     .gap_timeout = 300,
+     .opaque = true,
+     .retention = 1100,
+     .parks_too_old = true},
+    {.name = "strict_adopting_parking_old",
+     .order = order::strict,
+     .folds = false,
+     .first = first_number::any,
+     .gap_timeout = 800,
+     .may_wait = 3,
+     .retention = 1500,
+     .parks_too_old = true},
     {.name = "strict_checking_deferred",
      .order = order::strict,
      .folds = true,
@@ -224,6 +271,7 @@ inline world fresh(const setting& s) {
   w.rules.deferred = s.deferred;
   w.rules.checks_times = s.checks_times;
   if (!s.has_ties) w.queue_events = 2;  // a tie with an event that was not loaded is decided otherwise
+  w.rules.parks_too_old = s.parks_too_old;
   if (s.retention) w.rules.retention = std::chrono::milliseconds{*s.retention};
   if (s.gap_timeout) w.rules.gap = {gap_policy::skip, std::chrono::milliseconds{*s.gap_timeout}};
   return w;
@@ -245,7 +293,8 @@ inline oracle told(const setting& s, const std::vector<spec>& history) {
             .opaque = s.opaque,
             .deferred = s.deferred,
             .checks_times = s.checks_times,
-            .retention = s.retention}};
+            .retention = s.retention,
+            .parks_too_old = s.parks_too_old}};
   for (const spec& e : history) o.feed(e);
   o.finish();
   return o;

@@ -133,7 +133,9 @@
 ///                                                          first, the same of the last; of accepted ones u64
 ///                                                          epoch and u64 number, optional id, payload hash,
 ///                                                          u64 events; where ids are reopened u32 ids, as
-///                                                          many times: id, i64 filed
+///                                                          many times: id, i64 filed; optional i64 opened.
+///                                                          Format 2: behind the flags u64 how many of the
+///                                                          dead are too old, not 0
 ///   wake            03 u32 stream, ordered i64 wake, u32   format
 ///                   slot, aggregate
 ///   gap             04 u32 stream, ordered i64 gap, u32    format
@@ -173,6 +175,7 @@ namespace ratchet::layout {
 constexpr std::uint32_t k_schema_version = 6;
 constexpr char k_format = 1;
 constexpr char k_audit_format_with_place = 2;
+constexpr char k_backlog_format_too_old = 2;
 /// A longer snapshot goes to the column family `snapshots`.
 constexpr std::size_t k_inline_snapshot_bytes = 1024;
 /// Ids in a run at most.

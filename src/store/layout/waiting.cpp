@@ -281,8 +281,9 @@ result<waiting_event> decode_waiting_event(sequence s, std::string_view value) {
 std::string encode_backlog(const backlog& b) {
   std::string value;
   byte_writer out{value};
-  out.u8(static_cast<unsigned>(k_format));
+  out.u8(static_cast<unsigned>(b.too_old > 0 ? k_backlog_format_too_old : k_format));
   out.u8(flags_of(b));
+  if (b.too_old > 0) out.u64(b.too_old);
   out.u64(b.parked);
   out.u64(b.retrying);
   out.u64(b.dead);
@@ -311,14 +312,19 @@ std::string encode_backlog(const backlog& b) {
 }
 
 result<backlog> decode_backlog(std::string_view value) {
-  byte_reader in = after_format(value);
+  byte_reader in{value};
+  const unsigned format = in.u8();
+  const bool has_too_old = format == static_cast<unsigned>(k_backlog_format_too_old);
+  in.expect(has_too_old || format == static_cast<unsigned>(k_format));
   backlog b;
   const unsigned flags = in.u8();
+  if (has_too_old) b.too_old = in.u64();
   b.held = (flags & k_held) != 0;
   b.ready = (flags & k_ready) != 0;
   b.parked = in.u64();
   b.retrying = in.u64();
   b.dead = in.u64();
+  in.expect(b.too_old <= b.dead && has_too_old == (b.too_old > 0));
   b.highest = read_sequence(in);
   if ((flags & k_wake) != 0) b.wake = in.time();
   if ((flags & k_gap) != 0) b.gap_since = in.time();

@@ -153,6 +153,10 @@ std::string waiting_check::check_backlog(std::string_view key, std::string_view 
     return "it counts " + shown(b.parked, b.retrying, b.dead) + " events, and there are " +
            shown(seen.by_state.parked, seen.by_state.retrying, seen.by_state.dead);
   }
+  if (b.too_old != seen.too_old) {
+    return "it counts " + std::to_string(b.too_old) + " events that are too old, and there are " +
+           std::to_string(seen.too_old);
+  }
   if (seen.highest && b.highest < *seen.highest) return "an event lies above its highest";
   if (b.accepted && b.accepted->events != seen.accepted) {
     return "it counts " + std::to_string(b.accepted->events) + " accepted events, and there are " +
@@ -234,6 +238,10 @@ result<waiting_check::events_seen> waiting_check::events_of(const layout::parsed
         RATCHET_TRY(const waiting_head head, layout::decode_waiting_head(s, value));
         count(seen.by_state, head.state);
         if (b.is_accepted(s)) ++seen.accepted;
+        if (b.too_old > 0) {
+          const auto event = layout::decode_waiting_event(s, value);  // else found where that is looked at
+          if (event && event.assume_value().is_undecided()) ++seen.too_old;
+        }
         if (!seen.lowest) seen.lowest = s;
         seen.highest = s;
         return true;

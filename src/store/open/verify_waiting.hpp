@@ -43,6 +43,7 @@ class waiting_check {
     std::optional<sequence> lowest;
     std::optional<sequence> highest;
     std::uint64_t accepted{0};
+    std::uint64_t too_old{0};  ///< counted where the backlog has some
   };
 
   std::string check_event(std::string_view key, std::string_view value);

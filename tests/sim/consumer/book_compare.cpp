@@ -151,7 +151,7 @@ void compare_waiter(const waiting_event& found, plain_oracle::place number, cons
   throw_if(found.tombstone != (w.what().kind == message_kind::tombstone), "whether it is a tombstone");
 }
 
-void compare_backlog(const backlog& found, const plain_oracle::aggregate& a) {
+void compare_backlog(const stream_setup& setup, const backlog& found, const plain_oracle::aggregate& a) {
   const auto count = [&](fate f) {
     const auto is_it = [f](const auto& w) { return w.second.state == f; };
     return static_cast<std::uint64_t>(std::count_if(a.waiting.begin(), a.waiting.end(), is_it) +
@@ -160,6 +160,7 @@ void compare_backlog(const backlog& found, const plain_oracle::aggregate& a) {
   must_equal(found.parked, count(fate::parked), "parked of an aggregate");
   must_equal(found.retrying, count(fate::retrying), "retrying of an aggregate");
   must_equal(found.dead, count(fate::dead), "dead of an aggregate");
+  must_equal(found.too_old, setup.arrival ? 0 : a.undecided(), "those of an aggregate that are too old");
   must_be(found.held == a.held, "whether an aggregate is held");
   must_be(found.ready == (a.bound || a.accept_bound), "whether more of an aggregate is to be released");
   must_be(found.accepted.has_value() == !a.accepted.empty(), "whether events of an aggregate are accepted");
@@ -183,7 +184,7 @@ void compare_backlog(const backlog& found, const plain_oracle::aggregate& a) {
   }
 }
 
-void compare_waiting(const stream_rows& found, const plain_oracle& wanted) {
+void compare_waiting(const stream_setup& setup, const stream_rows& found, const plain_oracle& wanted) {
   std::size_t events = 0;
   std::size_t backlogs = 0;
   std::uint64_t bytes = 0;
@@ -207,7 +208,7 @@ void compare_waiting(const stream_rows& found, const plain_oracle& wanted) {
       continue;
     ++backlogs;
     if (at == found.backlogs.end()) throw broken("aggregate " + name + " has no backlog");
-    compare_backlog(at->second, a);
+    compare_backlog(setup, at->second, a);
   }
   must_equal(found.waiting.size(), events, "waiting events");
   must_equal(found.backlogs.size(), backlogs, "backlogs");
@@ -290,7 +291,7 @@ void step_book::compare(const simulated_disk::contents& found, const cluster& c)
     compare_counters(stream.state.counters, oracles_[i]);
     compare_rows(stream, oracles_[i]);
     compare_tables(stream, oracles_[i]);
-    compare_waiting(stream, oracles_[i]);
+    compare_waiting(history_->streams[i], stream, oracles_[i]);
     compare_window(stream, oracles_[i]);
     compare_answers(stream, oracles_[i]);
     compare_rejected(stream, oracles_[i]);

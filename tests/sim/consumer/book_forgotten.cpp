@@ -61,4 +61,10 @@ std::uint64_t step_book::forgotten() const {
   return sum;
 }
 
+std::uint64_t step_book::old_decided() const {
+  std::uint64_t sum = 0;
+  for (const plain_oracle& oracle : oracles_) sum += oracle.old_decided();
+  return sum;
+}
+
 }  // namespace ratchet::sim

@@ -54,6 +54,7 @@ void census::add(const census& more) {
   lost_steps += more.lost_steps;
   ends_within += more.ends_within;
   forgotten += more.forgotten;
+  old_decided += more.old_decided;
   restarts_within += more.restarts_within;
   calls.add(more.calls);
 }
@@ -93,7 +94,8 @@ std::string to_text(const census& met) {
       " messages were to be sent, " + std::to_string(met.full) + " times no more could wait, " +
       std::to_string(met.reducer_stops) + " times a reducer said stop, " + std::to_string(met.ends_within) +
       " steps ended within a record, " + std::to_string(met.restarts_within) + " processes began there, " +
-      std::to_string(met.forgotten) + " aggregates were forgotten\n";
+      std::to_string(met.forgotten) + " aggregates were forgotten, " + std::to_string(met.old_decided) +
+      " decisions were about old events of unknown ones\n";
   text += "  callers: " + std::to_string(met.calls.done) + " done, " + std::to_string(met.calls.repeated) +
           " done before, " + std::to_string(met.calls.timed_out) + " out of time, " +
           std::to_string(met.calls.cut_off) + " cut off";

@@ -118,12 +118,13 @@ class author {
       if (one_in(3)) choose_failures(s);
       if ((s.strict || s.fails) && one_in(4)) choose_limits(s);
       choose_retention(s, i);
+      choose_too_old(s, i);
       into_.streams.push_back(s);
     }
     // In order latest an event that waits above more dead ones than are looked up is out of reach.
-    const bool may_be_short =
-        std::all_of(into_.streams.begin(), into_.streams.end(),
-                    [](const stream_setup& s) { return s.strict || s.arrival || !s.fails; });
+    const bool may_be_short = std::all_of(
+        into_.streams.begin(), into_.streams.end(),
+        [](const stream_setup& s) { return s.strict || s.arrival || (!s.fails && !s.parks_too_old); });
     if (is_short && may_be_short) into_.queue_events = short_queue;
   }
 
@@ -143,6 +144,12 @@ class author {
     if (s.ids == id_kind::none || s.ids == id_kind::monotonic)
       s.retention = 100 + static_cast<std::int64_t>(mixed(4, stream) % 4'000);
     pauses_ = true;
+  }
+
+  /// Where anything may be too old, and the config takes it.
+  void choose_too_old(stream_setup& s, std::uint32_t stream) const {
+    const bool may_be = s.arrival ? s.ids != id_kind::monotonic : s.retention.has_value();
+    s.parks_too_old = may_be && !s.deferred && mixed(6, stream) % 2 == 0;
   }
 
   /// Where something is forgotten, nothing comes for a while now and then, and some producers begin anew.
@@ -409,8 +416,20 @@ class author {
       if (into_.well_behaved && may_lose(f.kind)) continue;
       into_.faults.push_back(f);
     }
+    decide_about_old(turns);
     std::stable_sort(into_.faults.begin(), into_.faults.end(),
                      [](const fault& a, const fault& b) { return a.at < b.at; });
+  }
+
+  /// Where old events wait for operators, these have more to do.
+  void decide_about_old(std::uint32_t turns) {
+    const auto parks = [](const stream_setup& s) { return s.parks_too_old; };
+    if (std::none_of(into_.streams.begin(), into_.streams.end(), parks)) return;
+    const auto drawn = [this](std::uint32_t most) {
+      return static_cast<std::uint32_t>(pausing_.below(std::uint64_t{most} + 1));
+    };
+    for (std::uint32_t i = drawn(8); i > 0; --i)
+      into_.faults.push_back({drawn(turns), fault_kind::decision, drawn(1'000'000), drawn(1'000'000)});
   }
 
   /// Callers with keys of their own, with those of others, and with those that events have as ids.

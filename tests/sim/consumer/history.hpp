@@ -150,6 +150,7 @@ struct stream_setup {
   bool checks_times{false};  ///< record times far ahead have to be borne out
   std::optional<std::int64_t> retention{};
   bool changes_retention{false};  ///< from process to process: it may be longer, or not there
+  bool parks_too_old{false};      ///< what is too old waits for an operator
 };
 
 /// What a thread of the program that embeds Ratchet wants done, and asks for until it knows what came of it.

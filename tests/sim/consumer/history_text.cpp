@@ -88,6 +88,7 @@ std::string describe(const history& h) {
     if (s.retention)
       text +=
           ", forgets after " + std::to_string(*s.retention) + (s.changes_retention ? " ms, or not" : " ms");
+    if (s.parks_too_old) text += ", parks what is too old";
     text += ", at most " + std::to_string(s.most_of_aggregate) + " wait";
     if (s.most_events) text += ", in all " + std::to_string(*s.most_events);
     if (s.most_bytes) text += ", in all " + std::to_string(*s.most_bytes) + " bytes";

@@ -25,6 +25,7 @@ waiting_answer plain_oracle::run_commands(std::uint32_t which, aggregate& a, con
   if (!is_accepted && at == a.waiting.end()) {
     return r.verb == waiting_verb::skip ? skip_gap_to(which, a, r.number) : waiting_answer::none_waits;
   }
+  if (at->second.undecided && !setup_->arrival) ++old_decided_;
   switch (r.verb) {
     case waiting_verb::replay:
       return replay(a, at, r, is_accepted);
@@ -63,7 +64,9 @@ waiting_answer plain_oracle::replay(aggregate& a, std::map<place, waiter>::itera
     w.mended = std::move(mended);
     if (is_accepted && at->first == a.last) a.payload = *r.payload;
   }
-  if (w.state != fate::parked) {
+  if (w.undecided) {
+    decide_about(a, at);
+  } else if (w.state != fate::parked) {
     w.state = fate::retrying;
     w.attempts = 0;
     w.due = now_;
@@ -89,7 +92,10 @@ bool plain_oracle::begins_an_epoch(const aggregate& a, std::map<place, waiter>::
 /// It goes, and the last-handled number moves past it.
 waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterator at) {
   const bool in_turn = setup_->strict || setup_->arrival;
-  if (in_turn && (at != a.waiting.begin() || !a.accepted.empty())) return waiting_answer::not_first;
+  const bool is_first = at == a.waiting.begin() && a.accepted.empty() && !waits_for_people(a, at->second);
+  const bool was_undecided = setup_->strict && at->second.undecided;
+  const bool is_ahead = was_undecided && at != a.waiting.begin();
+  if (in_turn && !is_first && !was_undecided) return waiting_answer::not_first;
   const place number = at->first;
   const std::uint32_t which = at->second.of->aggregate;
   sayings_.push_back({"waiting_skipped", which, {number.second}});
@@ -98,7 +104,10 @@ waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterato
     file(*at->second.of, time_of_id(at->second));  // or it would be new when it comes again
   if (!setup_->arrival) reopen(a, *at->second.of);
   erase(a, at);
-  if (!a.exists || a.last < number) {
+  if (is_ahead) {
+    a.skipped.emplace_back(number, number);  // the last-handled one comes to it later
+    touch(a, time());
+  } else if (!a.exists || a.last < number) {
     place from = number;
     if (setup_->strict && a.exists) from = successor(a.last);
     if (setup_->strict && !a.exists && setup_->first != first_number::any)
@@ -116,6 +125,7 @@ waiting_answer plain_oracle::skip(aggregate& a, std::map<place, waiter>::iterato
 waiting_answer plain_oracle::skip_gap_to(std::uint32_t which, aggregate& a, place to) {
   const bool has_gap = setup_->strict && !a.waiting.empty() && to < a.waiting.begin()->first;
   const bool nobody_knows_where = !a.exists && setup_->first == first_number::any;
+  if (setup_->strict && !a.waiting.empty() && is_unknown(a)) return waiting_answer::not_first;
   if (!has_gap || nobody_knows_where || (a.exists && to <= a.last)) return waiting_answer::none_waits;
   place from{to.first, setup_->first == first_number::one ? 1 : 0};
   if (a.exists) from = successor(a.last);

@@ -2,6 +2,7 @@
 // What is forgotten, by the words of the contract: by the times of records alone, record by record.
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "sim/consumer/plain_oracle.hpp"
 #include "sim/consumer/world_port.hpp"
@@ -47,8 +48,47 @@ bool plain_oracle::is_long_forgotten(const aggregate& a, std::int64_t by) const 
 /// To be the first event of an aggregate that nobody knows: it may have been handled and forgotten.
 bool plain_oracle::is_too_old(const message& m, bool seen) const {
   if (!retention_) return false;
+  // Nobody is asked about a number that no aggregate has.
+  if (setup_->parks_too_old && setup_->strict && setup_->first == first_number::one && m.number == 0)
+    return false;
   const auto before = forgets_before(m);
   return seen || (m.time && before && *m.time < *before);
+}
+
+std::uint64_t plain_oracle::aggregate::undecided() const {
+  return static_cast<std::uint64_t>(
+      std::count_if(waiting.begin(), waiting.end(), [](const auto& w) { return w.second.undecided; }));
+}
+
+/// Nothing of it was handled that Ratchet knows of, and what is too old waits for an operator.
+bool plain_oracle::is_unknown(const aggregate& a) const {
+  return setup_->strict && !a.exists && a.undecided() > 0;
+}
+
+/// Its aggregate waits as a whole, but for what an operator has let in.
+bool plain_oracle::waits_for_people(const aggregate& a, const waiter& w) const {
+  return is_unknown(a) && w.state == fate::parked;
+}
+
+/// Of what is said about it.
+std::uint64_t plain_oracle::bytes_of_too_old() const {
+  constexpr std::string_view k_by_id =
+      "its id is older than the window, so Ratchet cannot tell whether it was handled: replay it, or skip it";
+  constexpr std::string_view k_by_time =
+      "it is older than `retention` and its aggregate is unknown, so Ratchet cannot tell whether it was "
+      "handled: replay it, or skip it";
+  return setup_->arrival ? k_by_id.size() : k_by_time.size();
+}
+
+/// An operator lets it in: from now on it is as any other that came in time.
+void plain_oracle::decide_about(aggregate& a, std::map<place, waiter>::iterator at) const {
+  waiter& w = at->second;
+  w.undecided = false;
+  w.error_bytes = 0;
+  const bool is_next = !setup_->strict || (at == a.waiting.begin() && comes_next(a, at->first));
+  w.state = is_next ? fate::retrying : fate::parked;
+  if (is_next) w.due = now_;
+  if (!is_next && time()) a.opened = time();
 }
 
 void plain_oracle::begin_anew(std::uint32_t which) {

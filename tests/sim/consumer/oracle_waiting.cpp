@@ -54,7 +54,7 @@ void plain_oracle::release(aggregate& a) {
   while (!a.held && !a.waiting.empty() && a.bound != a.waiting.begin()->first) {
     const auto& [number, w] = *a.waiting.begin();
     if (w.state == fate::dead || (w.state == fate::retrying && !is_time_of(w, now_))) return;
-    if (w.state == fate::parked && !comes_next(a, number)) return;
+    if (w.state == fate::parked && (!comes_next(a, number) || is_unknown(a))) return;
     if (!run(a, a.waiting.begin())) return;
   }
 }
@@ -86,7 +86,7 @@ bool plain_oracle::is_old_gap(const aggregate& a) const {
     return false;
   if (setup_->gap == gap_policy::skip && is_left_to_people(a, a.waiting.begin()->first)) return false;
   const waiter& w = a.waiting.begin()->second;
-  if (w.state != fate::parked || !w.since) return false;
+  if (w.state != fate::parked || !w.since || is_unknown(a)) return false;
   std::int64_t since = std::max(*w.since, a.opened.value_or(*w.since));
   if (setup_->gap == gap_policy::stop && began_) since = std::max(since, *began_);
   return since + setup_->gap_timeout <= *floor_ + setup_->window;

@@ -62,9 +62,9 @@ std::size_t plain_oracle::take(const message& m, const spot& here, std::int64_t 
   const bool number_came = note_ordinal(m, p);
   const bool gone = is_gone(m);
   const fate f = number_came ? fate::repeated : judge(m, gone);
-  if (f == fate::applied || f == fate::parked) {
+  if (f == fate::applied || f == fate::parked || f == fate::dead) {
     if (gone) begin_anew(m.aggregate);
-    let_in(m, here, f == fate::applied, unseen, ticket);
+    let_in(m, here, f, unseen, ticket);
   } else {
     tickets_[ticket] = f;
     ++counts_[static_cast<std::size_t>(f)];
@@ -139,11 +139,17 @@ bool plain_oracle::note_ordinal(const message& m, partition& p) const {
 }
 
 /// An event that is applied or has to wait.
-void plain_oracle::let_in(const message& m, const spot& at, bool may_run, bool unseen, std::size_t ticket) {
+void plain_oracle::let_in(const message& m, const spot& at, fate as, bool unseen, std::size_t ticket) {
   aggregate& a = aggregates_[m.aggregate];
+  const bool may_run = as == fate::applied;
   const place number = setup_->arrival ? next_number(a) : place{m.epoch, m.number};
   waiter w{.of = &m, .offset = at.offset, .index = at.index, .since = {}, .began = {}, .due = {}};
   w.ticket = ticket;
+  if (as == fate::dead) {
+    w.state = as;
+    w.undecided = true;
+    w.error_bytes = bytes_of_too_old();
+  }
   if (may_run && setup_->deferred) return let_in_later(number, std::move(w));
   if (may_run && !unseen && says_stop(m)) {
     refused_ = refusal::reducer;
@@ -238,7 +244,8 @@ bool plain_oracle::is_settled() const {
     if (a.held || a.waiting.empty()) continue;
     const auto& [first, lowest] = *a.waiting.begin();
     if (setup_->gap == gap_policy::skip && is_old_gap(a)) return false;
-    if (lowest.state == fate::parked && comes_next(a, first)) return false;
+    const bool has_its_turn = comes_next(a, first) && !waits_for_people(a, lowest);
+    if (lowest.state == fate::parked && has_its_turn) return false;
     for (const auto& [at, w] : a.waiting) {
       if (w.state == fate::retrying) return false;
       // One of a higher epoch may be behind what came later: it has its turn when that is gone.
@@ -344,7 +351,7 @@ fate plain_oracle::judge(const message& m, bool gone) const {
       if (w.of->id == m.id) return fate::repeated;
     }
     if (seen) return fate::repeated;
-    if (before_window) return fate::too_old;
+    if (before_window) return setup_->parks_too_old ? fate::dead : fate::too_old;
     return a.waiting.empty() ? fate::applied : fate::parked;
   }
   const place mine{m.epoch, m.number};
@@ -354,7 +361,9 @@ fate plain_oracle::judge(const message& m, bool gone) const {
     const bool is_it = other.id && m.id ? other.id == m.id : payload == m.payload;
     return is_it ? fate::repeated : fate::conflict;
   }
-  if (!a.exists && a.waiting.empty() && a.accepted.empty() && is_too_old(m, seen)) return fate::too_old;
+  const bool nothing_known = (a.waiting.empty() && a.accepted.empty()) || a.undecided() > 0;
+  if (!a.exists && nothing_known && !a.was_skipped(mine) && is_too_old(m, seen))
+    return setup_->parks_too_old && !seen ? fate::dead : fate::too_old;
   if (a.exists && mine < a.last) {
     const bool is_below = setup_->strict && setup_->first == first_number::one && mine.second == 0;
     return seen                  ? fate::repeated
@@ -381,7 +390,8 @@ fate plain_oracle::judge_strict(const aggregate& a, place mine, bool seen) const
   } else if (setup_->accepts_epochs && setup_->first == first_number::one && mine.second < 1) {
     return fate::below_first;
   }
-  const bool is_behind_others = !a.waiting.empty() && (a.held || a.waiting.begin()->first < mine);
+  const bool is_behind_others =
+      !a.waiting.empty() && (a.held || is_unknown(a) || a.waiting.begin()->first < mine);
   return comes_next(a, mine) && !is_behind_others ? fate::applied : fate::parked;
 }
 

@@ -99,6 +99,7 @@ class plain_oracle {
     std::optional<std::int64_t> filed{};      ///< it is accepted: its id, as of then
     std::shared_ptr<const message> mended{};  ///< an operator gave it another payload
     std::uint64_t error_bytes{0};             ///< of the text that its last failure left
+    bool undecided{false};                    ///< it came too old, and nobody has decided about it yet
     /// What the reducer is given.
     [[nodiscard]] const message& what() const { return mended ? *mended : *of; }
   };
@@ -136,6 +137,7 @@ class plain_oracle {
     std::optional<std::int64_t> opened{};  ///< stream time when an operator discarded one of what waits
 
     [[nodiscard]] bool was_skipped(place) const;
+    [[nodiscard]] std::uint64_t undecided() const;
   };
   struct partition {
     bool known{false};
@@ -170,6 +172,8 @@ class plain_oracle {
   [[nodiscard]] std::optional<std::int64_t> forgets_before() const { return forgets_before_; }
   [[nodiscard]] std::optional<std::int64_t> counts_from() const { return counts_from_; }
   [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
+  /// Decisions about events of unknown aggregates that came too old.
+  [[nodiscard]] std::uint64_t old_decided() const { return old_decided_; }
   /// It lies further back than that by more than this.
   [[nodiscard]] bool is_long_forgotten(const aggregate&, std::int64_t by) const;
   /// One event, handled when the wall clock said `now`. What has become of it since, fate_of() tells; what
@@ -258,7 +262,7 @@ class plain_oracle {
   [[nodiscard]] bool begins_an_epoch(const aggregate&, std::map<place, waiter>::iterator) const;
   [[nodiscard]] bool is_old_gap(const aggregate&) const;
   [[nodiscard]] place next_number(const aggregate&) const;
-  void let_in(const message&, const spot&, bool may_run, bool unseen, std::size_t ticket);
+  void let_in(const message&, const spot&, fate, bool unseen, std::size_t ticket);
   void apply(aggregate&, place, const message&, std::int64_t id_time);
   void take_in(aggregate&, place, const message&, std::int64_t id_time);
   void show(aggregate&, const message&);
@@ -304,6 +308,10 @@ class plain_oracle {
   [[nodiscard]] bool is_over(const aggregate&, std::optional<std::int64_t> before) const;
   [[nodiscard]] bool is_gone(const message&) const;
   [[nodiscard]] bool is_too_old(const message&, bool seen) const;
+  [[nodiscard]] bool is_unknown(const aggregate&) const;
+  [[nodiscard]] bool waits_for_people(const aggregate&, const waiter&) const;
+  [[nodiscard]] std::uint64_t bytes_of_too_old() const;
+  void decide_about(aggregate&, std::map<place, waiter>::iterator) const;
   void begin_anew(std::uint32_t which);
   void forget_more();
   void touch(aggregate&, std::optional<std::int64_t> when) const;
@@ -339,6 +347,7 @@ class plain_oracle {
   std::optional<std::int64_t> forgets_before_;
   std::optional<std::int64_t> counts_from_;  ///< what has no time of its own
   std::uint64_t forgotten_{0};
+  std::uint64_t old_decided_{0};
   std::set<std::uint32_t> anew_;
 };
 

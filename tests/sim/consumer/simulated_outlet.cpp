@@ -62,7 +62,8 @@ void mail_book::write(const step_batch& batch, const simulated_disk::contents& b
       // what it did before.
       const stream_setup& setup = of.streams.at(static_cast<std::uint32_t>(row.stream));
       const auto [known, is_new] = ids_.emplace(row.id, place_of(row));
-      const bool may_come_again = setup.retention || (setup.arrival && setup.ids == id_kind::opaque);
+      const bool is_forgetful = setup.ids == id_kind::opaque || setup.parks_too_old;
+      const bool may_come_again = setup.retention || (setup.arrival && is_forgetful);
       if (!is_new && !(may_come_again && are_of_one_event(of, row, rows_.at(known->second).row)))
         throw broken("two messages have one id: " + to_text(row.id) + " of `" + row.aggregate + "` at " +
                      std::to_string(row.position) + " and " + std::to_string(known->second.second));

@@ -42,6 +42,7 @@ TEST(histories, keep_every_promise_whatever_goes_wrong) {
   EXPECT_GT(found.met.ends_within, 100U);
   EXPECT_GT(found.met.restarts_within, 100U);
   EXPECT_GT(found.met.forgotten, 1'000U);
+  EXPECT_GT(found.met.old_decided, 10U);
   EXPECT_GT(found.met.outputs, 100U);
   EXPECT_GT(found.met.table_changes, 100U);
   const call_census& calls = found.met.calls;

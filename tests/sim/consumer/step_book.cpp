@@ -297,16 +297,18 @@ std::set<std::uint32_t> step_book::superseding(std::uint32_t stream, const std::
   plain_oracle unseen = oracles_[stream];
   unseen.set_retention(running_->retention.at(stream));
   std::map<std::uint32_t, bool> succeeded;
+  std::set<std::uint32_t> too_old;
   for (const delivery& d : records) {
     const message& m = *d.what;
     const fate f = unseen.fate_of(unseen.take(m, d.at, now, true));
+    if (f == fate::dead) too_old.insert(m.aggregate);
     if (f == fate::applied)
       succeeded[m.aggregate] = succeeds(m, 1) && (m.how != failing::stop || running_->mended);
   }
   std::set<std::uint32_t> out;
   for (const auto& [aggregate, newest_succeeded] : succeeded) {
     const auto row = before.rows.find("a" + std::to_string(aggregate));
-    const bool waits = row != before.rows.end() && row->second.waits;
+    const bool waits = too_old.contains(aggregate) || (row != before.rows.end() && row->second.waits);
     if (newest_succeeded && !waits) out.insert(aggregate);
   }
   return out;

@@ -70,6 +70,8 @@ class step_book {
   [[nodiscard]] bool has_taken_away(const simulated_disk::contents&) const;
   /// How many aggregates were forgotten, and are gone or began anew.
   [[nodiscard]] std::uint64_t forgotten() const;
+  /// How often an operator decided about an old event of an unknown aggregate.
+  [[nodiscard]] std::uint64_t old_decided() const;
   /// How many records met which fate.
   void count(std::array<std::uint64_t, k_fates>&) const;
   /// As long as nobody misbehaved: the state is that of all records, in whatever order.

@@ -96,6 +96,7 @@ struct folding {
   s.dedup.window = std::chrono::milliseconds{setup.window};
   s.dedup.max_skew = std::chrono::milliseconds{setup.skew};
   if (setup.retention) s.retention = std::chrono::milliseconds{*setup.retention};
+  if (setup.parks_too_old) s.too_old = too_old::park;
   s.record_times = setup.checks_times ? record_times::checked : record_times::trusted;
   s.reducer.from = setup.in_headers || setup.is_cloudevents ? "" : "/v";
   s.outputs = {"out", "sink:side"};
@@ -220,6 +221,7 @@ history_result world::run() {
   }
   book_.count(result_.met.fates);
   result_.met.forgotten = book_.forgotten();
+  result_.met.old_decided = book_.old_decided();
   result_.met.calls = callers_.met();
   return result_;
 }

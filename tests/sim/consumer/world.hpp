@@ -44,6 +44,7 @@ struct census {
   std::uint64_t lost_steps{0};       ///< directories that came back from before
   std::uint64_t ends_within{0};      ///< steps that left a record in part
   std::uint64_t forgotten{0};        ///< aggregates
+  std::uint64_t old_decided{0};      ///< decisions about old events of unknown aggregates
   std::uint64_t restarts_within{0};  ///< processes that began there
   call_census calls;
 

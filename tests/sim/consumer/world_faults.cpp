@@ -117,6 +117,11 @@ void world::decide(const fault& f, pipeline& way) {
   const auto& waiting = disk_->now().streams[stream].waiting;
   if (waiting.empty()) return;
   auto at = std::next(waiting.begin(), static_cast<std::ptrdiff_t>(f.choice / 7 % waiting.size()));
+  if (history_.streams[stream].parks_too_old && f.choice / 3 % 2 == 0) {
+    const auto is_old = [](const auto& entry) { return entry.second.is_undecided(); };
+    const auto old = std::find_if(at, waiting.end(), is_old);
+    if (old != waiting.end()) at = old;
+  }
   std::vector<pipeline::decided> all;
   std::vector<std::pair<std::uint32_t, ruling>> wanted;
   // Of a queue that is not looked up whole, a step knows what follows the first decision only from where it

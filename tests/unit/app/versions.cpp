@@ -7,17 +7,21 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "app/apply_files.hpp"
 #include "app/engine.hpp"
 #include "control/requests.hpp"
+#include "control/waiting_request.hpp"
+#include "pipeline/pipeline.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace ratchet {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A record as `kcat -C -J` prints it; a value of "null" is none.
 std::string kcat(int offset, const std::string& key, const std::string& value,
@@ -64,6 +68,14 @@ class versions : public ::testing::Test {
     const auto found = engine_->read("s", aggregate);
     return found ? found.value().value.value_or("deleted") : "nothing";
   }
+  /// An operator's decision about one event of the stream, or a number of a gap.
+  waiting_answer decide(waiting_verb verb, const std::string& aggregate, sequence s) {
+    pipeline way{engine_->tasks(), engine_->state(), engine_->clock()};
+    const pipeline::decided one{aggregate, verb, s, {}};
+    const auto answers = actor_of(way, engine_->state())("s", {&one, 1}, {"somebody", ""}, {});
+    return answers ? answers.value().at(0) : throw std::runtime_error{to_text(answers.error())};
+  }
+  void close() { engine_.reset(); }
   /// What `scan` prints, and then the text of `explain`.
   std::string told(const std::string& aggregate) {
     const auto view = engine_->state().view();
@@ -205,6 +217,39 @@ TEST_F(versions, that_are_too_old_may_wait) {
   EXPECT_EQ(counted().waiting_dead, 1U);
   EXPECT_EQ(counted().waiting_parked, 1U);
   EXPECT_THAT(told("p2"), HasSubstr("dead  too_old: its id is older than the window"));
+}
+
+TEST_F(versions, of_unknown_aggregates_may_wait_for_somebody_who_knows) {
+  const std::string stream =
+      "    envelope: {aggregate: /id, sequence: /n, time: /at}\n    order: strict\n    dedup: off\n"
+      "    retention: 30d\n    record_times: trusted\n    too_old: park\n";
+  open(stream);
+  const auto event = [](int offset, const char* id, int number, const char* at) {
+    return kcat(
+        offset, id,
+        std::string{R"({"id":")"} + id + R"(","n":)" + std::to_string(number) + R"(,"at":")" + at + R"("})");
+  };
+  feed(event(0, "o", 1, "2025-11-25T00:00:00Z") + event(1, "p", 7, "2025-01-01T00:00:00Z") +
+           event(2, "p", 8, "2025-11-25T00:00:00Z") + event(3, "p", 1, "2025-11-25T00:00:00Z") +
+           event(4, "p", 7, "2025-01-01T00:00:00Z"),
+       true);
+  EXPECT_EQ(read("p"), "nothing");
+  EXPECT_EQ(counted().waiting_dead, 1U);
+  EXPECT_EQ(counted().waiting_parked, 2U);
+  EXPECT_EQ(counted().duplicate, 1U);
+  EXPECT_THAT(told("p"),
+              HasSubstr("dead  too_old: it is older than `retention` and its aggregate is unknown"));
+  EXPECT_THAT(told("p"), HasSubstr("p/1  parked  behind"));
+  EXPECT_THAT(told("p"), Not(HasSubstr("missing")));
+  close();
+  open(stream);
+  EXPECT_EQ(decide(waiting_verb::skip, "p", seq(1)), waiting_answer::not_first);
+  EXPECT_EQ(decide(waiting_verb::replay, "p", seq(7)), waiting_answer::done);
+  EXPECT_THAT(read("p"), HasSubstr("\"n\":1,"));
+  EXPECT_THAT(told("p"), HasSubstr("p/7  parked  gap: 2 to 6 are missing"));
+  EXPECT_EQ(decide(waiting_verb::skip, "p", seq(6)), waiting_answer::done);
+  EXPECT_THAT(read("p"), HasSubstr("\"n\":8,"));
+  EXPECT_EQ(counted().waiting(), 0U);
 }
 
 }  // namespace

@@ -107,6 +107,21 @@ TEST(config_of_versions, is_told_in_words) {
   EXPECT_THAT(limits_of(stream("{aggregate: key}")), Contains(HasSubstr("with the highest offset wins")));
   EXPECT_THAT(limits_of(stream("{aggregate: /id, event_id: /e}", "order: arrival\n    too_old: park")),
               Contains(HasSubstr("older than the stream waits")));
+  EXPECT_THAT(limits_of(stream("{aggregate: /id, sequence: /s}",
+                               "order: strict\n    dedup: off\n    retention: 9d\n    too_old: park")),
+              Contains(HasSubstr("waits for an operator if it is too old")));
+}
+
+TEST(config_of_versions, lets_old_events_wait_where_aggregates_are_forgotten) {
+  for (const char* order : {"strict", "latest"}) {
+    config c;
+    c.streams = {stream("{aggregate: /id, sequence: /s}", std::string{"order: "} + order +
+                                                              "\n    dedup: off\n    too_old: park\n    "
+                                                              "retention: 9d")};
+    const auto made = make_streams(c, {});
+    ASSERT_TRUE(made) << order;
+    EXPECT_TRUE(made.value().at(0)->rules.parks_too_old);
+  }
 }
 
 struct refused {
@@ -156,6 +171,11 @@ constexpr refused k_refused[] = {
     {"restart_of_times", "{aggregate: /id, sequence: {from: /s, as: time}}",
      "dedup: off\n    after_delete: restart", "after_delete"},
     {"too_old_of_latest", "{aggregate: /id, sequence: /s}", "dedup: off\n    too_old: park", "too_old"},
+    {"too_old_of_strict", "{aggregate: /id, sequence: /s}",
+     "order: strict\n    dedup: off\n    too_old: park", "too_old"},
+    {"too_old_of_strict_and_deferred", "{aggregate: /id, sequence: /s}",
+     "order: strict\n    dedup: off\n    too_old: park\n    retention: 9d\n    handling: deferred",
+     "too_old"},
     {"too_old_and_deferred", "{aggregate: /id, event_id: /e}",
      "order: arrival\n    too_old: park\n    handling: deferred", "too_old"},
     {"too_old_of_growing_ids", "{aggregate: /id, event_id: /e}",

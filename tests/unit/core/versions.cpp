@@ -280,6 +280,7 @@ struct waiting_digits {
     EXPECT_EQ(w.state.counters.superseded, 0U);
     const waiting_event& dead = w.waiting.at("a").begin()->second;
     EXPECT_FALSE(dead.due);
+    EXPECT_FALSE(dead.is_undecided()) << "it is not for its age that it waits";
     EXPECT_NE(dead.error.find("two lengths"), std::string::npos) << dead.error;
   }
   world w{folding{}, order::latest};

@@ -96,6 +96,20 @@ TEST(a_waiting_event, that_was_adopted_as_the_first_is_ready) {
   EXPECT_EQ(story_of(k_from_any, of, head(seq(9))).reason, wait_reason::ready);
 }
 
+TEST(a_waiting_event, is_behind_an_old_one_of_an_unknown_aggregate_whatever_its_number) {
+  waiting_aggregate of;
+  of.lowest = seq(1);
+  of.backlog.dead = 1;
+  of.backlog.too_old = 1;
+  EXPECT_EQ(story_of(k_strict, of, head(seq(1))).reason, wait_reason::behind);
+  EXPECT_EQ(missing_below_lowest(k_strict, of), std::nullopt);
+  waiting_event old;
+  old.head = head(seq(4), waiting_state::dead);
+  EXPECT_EQ(story_of(k_strict, of, old).reason, wait_reason::too_old);
+  of.last = seq(0);
+  EXPECT_EQ(story_of(k_strict, of, head(seq(1))).reason, wait_reason::ready);
+}
+
 TEST(a_waiting_event, of_a_held_aggregate_is_dead_and_says_why) {
   waiting_aggregate of;
   of.last = seq(5);

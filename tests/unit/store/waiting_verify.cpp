@@ -239,6 +239,23 @@ TEST_F(verify_of_what_waits, finds_accepted_events_that_are_missing) {
               ElementsAre(HasSubstr("it counts 2 accepted events, and there are 1")));
 }
 
+TEST_F(verify_of_what_waits, counts_the_events_that_are_too_old) {
+  waiting_change change = sound();
+  change.puts.push_back(waiting_at(seq(9), waiting_state::dead));
+  change.puts.back().attempts = 0;
+  change.edit = [](backlog& b) { b.too_old = 1; };
+  EXPECT_THAT(findings(change), IsEmpty());
+}
+
+TEST_F(verify_of_what_waits, finds_that_an_event_is_not_too_old) {
+  waiting_change change = sound();
+  change.puts.push_back(waiting_at(seq(9), waiting_state::dead));
+  change.puts.back().attempts = 3;
+  change.edit = [](backlog& b) { b.too_old = 1; };
+  EXPECT_THAT(findings(change),
+              ElementsAre(HasSubstr("it counts 1 events that are too old, and there are 0")));
+}
+
 TEST_F(verify_of_what_waits, finds_that_nothing_is_accepted_above_the_last_one_handled) {
   EXPECT_THAT(findings(with_accepted(sound(), 1, seq(3))),
               ::testing::Contains(HasSubstr("it counts 1 accepted events, and there are 0")));

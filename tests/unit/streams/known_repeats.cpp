@@ -56,6 +56,14 @@ TEST(known_repeats, are_not_told_by_ids_that_are_forgotten_or_are_of_a_partition
   EXPECT_THAT(why(parks), HasSubstr("too_old: park"));
 }
 
+TEST(known_repeats, are_not_told_where_each_old_one_would_wait) {
+  stream_config s = versions();
+  s.retention = std::chrono::hours{48};
+  EXPECT_THAT(why(s), IsEmpty());
+  s.too_old = too_old::park;
+  EXPECT_THAT(why(s), HasSubstr("older than `retention`"));
+}
+
 TEST(known_repeats, are_not_told_by_a_sequence_that_the_cluster_makes) {
   stream_config s = versions();
   s.envelope.sequence = "offset";
