@@ -424,7 +424,7 @@ class author {
   /// Where old events wait for operators, these have more to do.
   void decide_about_old(std::uint32_t turns) {
     const auto parks = [](const stream_setup& s) { return s.parks_too_old; };
-    if (std::none_of(into_.streams.begin(), into_.streams.end(), parks)) return;
+    if (into_.well_behaved || std::none_of(into_.streams.begin(), into_.streams.end(), parks)) return;
     const auto drawn = [this](std::uint32_t most) {
       return static_cast<std::uint32_t>(pausing_.below(std::uint64_t{most} + 1));
     };
