@@ -16,6 +16,8 @@ from judge import judge
 from program import play
 from stream import LATEST, uuid7
 
+FILL_AT_ONCE = 250_000
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -27,11 +29,18 @@ def main():
     parser.add_argument("--nodes", type=int, default=3, choices=(1, 3))
     parser.add_argument("--fill", type=int, default=0,
                         help="then send so many events at once, and fill an empty directory from the log; the state is not judged")
+    parser.add_argument("--aggregates", type=int, default=0,
+                        help="before all that, fill the state with so many; it is not judged then")
     parser.add_argument("--rate", type=float, default=300, help="new events a second of each of two topics (%(default)s)")
     options = parser.parse_args()
 
     def game(pair):
-        what = {"machine": machine(), "nodes": options.nodes, "session": options.session, "rate": 2 * options.rate}
+        what = {"machine": machine(), "nodes": options.nodes, "session": options.session, "rate": 2 * options.rate,
+                "aggregates": options.aggregates}
+        for first in range(0, options.aggregates, FILL_AT_ONCE):
+            fill(pair, min(FILL_AT_ONCE, options.aggregates - first), first)
+            time.sleep(3)  # the end of the log is asked for once a second
+            pair.await_that("take them in", lambda: lag(pair) < FILL_AT_ONCE / 100)
         for how, count in (("SIGKILL", options.kills), ("SIGTERM", options.ends)):
             found = [take_over(pair, how == "SIGKILL") for _ in range(count)]
             tell(what, how, "to the lead", [led for led, _ in found], options.session)
@@ -42,9 +51,10 @@ def main():
         tell(what, "join of a standby", "the owner led again", [join(pair) for _ in range(options.joins)], options.session)
         pair.come_to_rest()
         if options.fill:
-            fill(pair, options.fill)
+            fill(pair, options.fill, options.aggregates)
+            pair.await_that("come to rest", pair.is_at_rest, pause=0.3)
             print(json.dumps(what | heal(pair)), flush=True)
-        else:
+        elif not options.aggregates:
             judge(pair)
 
     return play("measure", options, lambda: None, game)
@@ -118,19 +128,27 @@ def tell(what, how, until, seconds, session):
                              "most": round(found[-1], 2)}), flush=True)
 
 
-def fill(pair, events):
-    """Each of another aggregate, with a payload of 300 bytes."""
+def fill(pair, events, first):
+    """Each of another aggregate, the first of which has this number, with a payload of 300 bytes."""
     now = time.time()
     lines = []
-    for number in range(events):
+    for number in range(first, first + events):
         event = {"p": f"f{number:08d}", "n": 1, "t": "good", "id": uuid7(random.Random(number), now),
                  "at": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
                  "v": {"text": f"{random.getrandbits(1200):0300x}"}}
         lines.append(f"{event['p']}|{json.dumps(event, separators=(',', ':'))}\n")
     file = pair.directory / "fill"
     file.write_text("".join(lines))
+    lines.clear()
     run(["kcat", "-P", "-b", pair.cluster.brokers, "-t", pair.topics[LATEST], "-K", "|", "-l", file], timeout=300)
-    pair.await_that("come to rest", pair.is_at_rest, pause=0.3)
+
+
+def lag(pair):
+    """Records that the owner has not handled yet; others come meanwhile."""
+    status = pair.owner().status() if pair.owner() else None
+    if status is None:
+        return FILL_AT_ONCE
+    return sum(each.get("lag") or 0 for stream in status["streams"].values() for each in stream["partitions"])
 
 
 def heal(pair):
