@@ -139,7 +139,7 @@ std::optional<problem> engine::read_opened_store() {
 
 /// A standby takes no tasks, as it has no session. A copy of its state needs none.
 at_owner engine::as_owner() {
-  return [this, by_task = by_task(inbox_.tasks)](const std::function<void(store&)>& job,
+  return [this, by_task = by_task(inbox_.tasks)](const std::function<void(checkpointable&)>& job,
                                                  std::chrono::milliseconds patience) {
     if (!replicated_) return by_task(job, patience);
     return replicated_->jobs().run([&] { job(*replicated_); }, patience);

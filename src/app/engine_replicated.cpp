@@ -270,6 +270,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
 
 session_result engine::follow_and_lead(standby& waiting, source& group, bool until_end,
                                        const std::atomic<bool>& stop) {
+  space_guard room{config_, options_.space};
   for (;;) {
     inbox_.tasks.close();  // a follower does nothing for others
     if (auto ended = waiting.wait_for_lead(); !ended) return std::move(ended).error();
@@ -277,8 +278,9 @@ session_result engine::follow_and_lead(standby& waiting, source& group, bool unt
     inbox_.tasks.open();
     if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
     slot_source from{
-        group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group, &waiting] {
-          handover_.look(group);
+        group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group, &waiting, &room] {
+          (void)room.look(options_.clock->steady());
+          handover_.look(group, room.low() ? room.text() : "");
           waiting.note_lead();
           return replicated_->turn() && replicated_->is_leading();
         }};

@@ -3,7 +3,7 @@
 
 namespace ratchet {
 
-std::optional<problem> write_at_start(store& to, const std::filesystem::path& state, step_batch batch) {
+std::optional<problem> write_at_start(step_store& to, const std::filesystem::path& state, step_batch batch) {
   batch.step = to.last_step() + 1;
   for (audit_row& row : batch.audits) row.step = batch.step;
   auto written = to.write(batch);

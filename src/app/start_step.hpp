@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "ports/store.hpp"
+#include "ports/step_store.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -12,6 +12,7 @@ namespace ratchet {
 /// Writes a step that no record begins, before anything else is done with the store: audit rows, and what
 /// changes of the store as a whole. Its number is the next one, also in its audit rows. Durable when this
 /// returns. `state` is where the store lies, for the text. Errors: of store::write() and sync().
-[[nodiscard]] std::optional<problem> write_at_start(store&, const std::filesystem::path& state, step_batch);
+[[nodiscard]] std::optional<problem> write_at_start(step_store&, const std::filesystem::path& state,
+                                                    step_batch);
 
 }  // namespace ratchet

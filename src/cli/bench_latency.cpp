@@ -48,7 +48,7 @@ struct durable_mark {
 /// Reads the store again whenever it has a new step, and notes when the step that was read is durable.
 class observer {
  public:
-  observer(const store& from, stream_id stream, std::size_t partitions)
+  observer(const readable_store& from, stream_id stream, std::size_t partitions)
       : store_{from}, stream_{stream}, partitions_{partitions} {}
 
   void look_on(const std::atomic<bool>& over) {
@@ -86,7 +86,7 @@ class observer {
     }
   }
 
-  const store& store_;
+  const readable_store& store_;
   stream_id stream_;
   std::size_t partitions_;
   std::uint64_t seen_{0};

@@ -13,7 +13,7 @@
 #include "cli/config_option.hpp"
 #include "control/client.hpp"
 #include "control/requests.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 #include "store/open/read_only.hpp"
 

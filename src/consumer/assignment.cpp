@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-[[nodiscard]] commit_owner owner_of(const store& s, const committed_offset& c) {
+[[nodiscard]] commit_owner owner_of(const store_lineage& s, const committed_offset& c) {
   if (!c.offset) return commit_owner::none;
   const std::optional<commit_mark> mark = parse_metadata(c.metadata);
   if (!mark) return commit_owner::foreign;
@@ -30,8 +30,8 @@ using std::chrono::milliseconds;
 }
 
 /// What the store and Kafka's committed offset say; the log is not looked at.
-[[nodiscard]] resume_facts facts_without_log(const store& s, const pipeline& p, const committed_offset& c,
-                                             const resume_wish& wish) {
+[[nodiscard]] resume_facts facts_without_log(const store_lineage& s, const pipeline& p,
+                                             const committed_offset& c, const resume_wish& wish) {
   resume_facts f;
   if (const partition_state* state = p.find(c.where)) f.stored = state->next_offset;
   f.committed = c.offset;
@@ -122,7 +122,7 @@ struct log_look {
   return looks;
 }
 
-void note_takeover(resolved_assignment& out, const committed_offset& c, const store& s) {
+void note_takeover(resolved_assignment& out, const committed_offset& c, const store_lineage& s) {
   out.takeover = true;
   const auto mark = parse_metadata(c.metadata);
   if (!mark) return;
@@ -165,7 +165,8 @@ void add_refusal(std::optional<problem>& refused, const problem& of_partition) {
 }
 
 void enter(resolved_assignment& out, const resume_decision& d, const committed_offset& c,
-           const resume_facts& f, const pipeline& p, const store& s, const resume_wish& wish, timestamp now) {
+           const resume_facts& f, const pipeline& p, const store_lineage& s, const resume_wish& wish,
+           timestamp now) {
   const std::string stream = stream_name(p, c.where);
   if (d.new_identity && d.action != resume_action::refuse) note_takeover(out, c, s);
   switch (d.action) {
@@ -206,7 +207,7 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
 
 }  // namespace
 
-result<resolved_assignment> resolve_assignment(source& from, const store& s, const pipeline& p,
+result<resolved_assignment> resolve_assignment(source& from, const store_lineage& s, const pipeline& p,
                                                std::span<const topic_partition> partitions,
                                                const resume_wish& wish, timestamp now) {
   resolved_assignment out;
@@ -242,7 +243,7 @@ result<resolved_assignment> resolve_assignment(source& from, const store& s, con
   return out;
 }
 
-std::optional<committed_offset> overridden_claim(const store& s, const pipeline& p,
+std::optional<committed_offset> overridden_claim(const store_lineage& s, const pipeline& p,
                                                  std::span<const committed_offset> committed,
                                                  const resume_wish& wish) {
   for (const committed_offset& c : committed) {
@@ -256,7 +257,7 @@ std::optional<committed_offset> overridden_claim(const store& s, const pipeline&
   return std::nullopt;
 }
 
-result<joining_check> check_before_joining(source& from, const store& s, const pipeline& p,
+result<joining_check> check_before_joining(source& from, const store_lineage& s, const pipeline& p,
                                            std::span<const topic_partition> partitions,
                                            const resume_wish& wish, const std::string& group) {
   joining_check found;
@@ -275,13 +276,13 @@ result<joining_check> check_before_joining(source& from, const store& s, const p
   return found;
 }
 
-bool has_own_claim(const store& s, std::span<const committed_offset> committed) {
+bool has_own_claim(const store_lineage& s, std::span<const committed_offset> committed) {
   if (s.copy()) return false;  // they are of the store that it was taken of
   return std::any_of(committed.begin(), committed.end(),
                      [&](const committed_offset& c) { return owner_of(s, c) == commit_owner::ours; });
 }
 
-result<std::optional<problem>> foreign_claim(source& from, const store& s, const pipeline& p,
+result<std::optional<problem>> foreign_claim(source& from, const store_lineage& s, const pipeline& p,
                                              std::span<const topic_partition> partitions, claims_of whose,
                                              std::chrono::milliseconds timeout) {
   std::optional<problem> found;

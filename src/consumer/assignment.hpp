@@ -13,7 +13,7 @@
 #include "core/resume.hpp"
 #include "pipeline/pipeline.hpp"
 #include "ports/source.hpp"
-#include "ports/store.hpp"
+#include "ports/store_lineage.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -74,28 +74,28 @@ struct joining_check {
 /// Looks up the facts of each partition (stored and committed offset, bounds of the log, the last record) and
 /// applies the resume rules. Changes nothing. Errors: source_unavailable, where the group's offsets cannot be
 /// had; what the brokers hold against this user.
-[[nodiscard]] result<resolved_assignment> resolve_assignment(source&, const store&, const pipeline&,
+[[nodiscard]] result<resolved_assignment> resolve_assignment(source&, const store_lineage&, const pipeline&,
                                                              std::span<const topic_partition>,
                                                              const resume_wish&, timestamp now);
 
 /// The rows that refuse, judged before the group is joined, so that an incumbent sees no rebalance: needs no
 /// look at the log. Errors: source_unavailable.
-[[nodiscard]] result<joining_check> check_before_joining(source&, const store&, const pipeline&,
+[[nodiscard]] result<joining_check> check_before_joining(source&, const store_lineage&, const pipeline&,
                                                          std::span<const topic_partition>, const resume_wish&,
                                                          const std::string& group);
 
 /// The first of these claims that the option goes over, and that the store knows nothing of.
-[[nodiscard]] std::optional<committed_offset> overridden_claim(const store&, const pipeline&,
+[[nodiscard]] std::optional<committed_offset> overridden_claim(const store_lineage&, const pipeline&,
                                                                std::span<const committed_offset>,
                                                                const resume_wish&);
 
 /// True where some committed offset carries this store's own mark.
-[[nodiscard]] bool has_own_claim(const store&, std::span<const committed_offset>);
+[[nodiscard]] bool has_own_claim(const store_lineage&, std::span<const committed_offset>);
 
 enum class claims_of : std::uint8_t { copies, copies_and_other_stores };
 /// What says that another copy of this state directory, or another store, has claimed one of these
 /// partitions; none where none has. Errors: source_unavailable.
-[[nodiscard]] result<std::optional<problem>> foreign_claim(source&, const store&, const pipeline&,
+[[nodiscard]] result<std::optional<problem>> foreign_claim(source&, const store_lineage&, const pipeline&,
                                                            std::span<const topic_partition>, claims_of,
                                                            std::chrono::milliseconds timeout);
 

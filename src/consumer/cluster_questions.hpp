@@ -11,7 +11,7 @@
 #include "consumer/turn_result.hpp"
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
-#include "ports/store.hpp"
+#include "ports/store_lineage.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/resume.hpp"
 #include "streams/stream_definition.hpp"
@@ -26,7 +26,7 @@ class cluster_questions {
   struct dependencies {
     const config& settings;
     const stream_list& streams;
-    ratchet::store& store;
+    store_lineage& store;
     ratchet::source& source;
     const clock_port& clock;
     const std::vector<std::string>& topics;     ///< that are read

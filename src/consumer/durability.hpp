@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "ports/store.hpp"
+#include "ports/durable_steps.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {
@@ -16,7 +16,7 @@ class durability {
   using time_point = std::chrono::steady_clock::time_point;
 
   /// Borrows the store.
-  durability(store& of, std::chrono::milliseconds interval, time_point now) noexcept
+  durability(durable_steps& of, std::chrono::milliseconds interval, time_point now) noexcept
       : of_{of}, interval_{interval}, last_sync_{now}, moved_at_{now} {}
 
   /// Steps up to this one survive a power cut.
@@ -27,7 +27,7 @@ class durability {
   [[nodiscard]] result<void> turn(time_point now);
 
  private:
-  store& of_;
+  durable_steps& of_;
   std::chrono::milliseconds interval_;
   time_point last_sync_;
   time_point moved_at_;

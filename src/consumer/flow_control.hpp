@@ -9,7 +9,7 @@
 #include "consumer/outbox_delivery.hpp"
 #include "consumer/space_guard.hpp"
 #include "pipeline/pipeline.hpp"
-#include "ports/store.hpp"
+#include "ports/outbox_store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
 #include "telemetry/instance_status.hpp"
@@ -26,7 +26,7 @@ class flow_control {
   struct dependencies {
     const config& settings;
     const task_list& tasks;
-    const ratchet::store& store;
+    const outbox_store& store;
     instance_status& status;
     log_ptr log;
     const pipeline& steps;

@@ -20,7 +20,7 @@
 #include "pipeline/pipeline.hpp"
 #include "ports/clock.hpp"
 #include "ports/source.hpp"
-#include "ports/store.hpp"
+#include "ports/store_lineage.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
 #include "telemetry/instance_status.hpp"
@@ -34,7 +34,7 @@ class group_ownership {
  public:
   struct dependencies {
     const config& settings;
-    ratchet::store& store;
+    store_lineage& store;
     ratchet::source& source;
     const clock_port& clock;
     instance_status& status;

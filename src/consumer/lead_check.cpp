@@ -23,7 +23,7 @@ bool lead_check::has_no_room(time_point now) {
   const bool has_changed = space_.look(now);
   if (space_.low()) {
     if (space_lines_.due(now))
-      tell(deps_.log, log_kind::disk_low, "{}; the replicated log is read no further until there is room",
+      tell(deps_.log, log_kind::disk_low, "{}; the replicated log is read no further until then",
            space_.text());
     deps_.status.raise_condition(space_guard::k_condition, space_.text());
   } else if (has_changed) {

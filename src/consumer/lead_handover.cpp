@@ -17,6 +17,8 @@ constexpr std::chrono::milliseconds k_members_timeout{2'000};
 constexpr std::chrono::seconds k_successor_patience{10};
 /// Whoever joins the group interrupts its owner. A successor first does what it took over for.
 constexpr std::chrono::seconds k_undisturbed{2};
+/// Who cannot go on for so long hands over; the members of the group are looked at no more often.
+constexpr std::chrono::seconds k_stuck_patience{5};
 
 /// Those of the group that follow the log, or own it, in the order in which the group gives the slot away.
 [[nodiscard]] result<std::vector<group_member>> instances_in(source& group) {
@@ -35,8 +37,13 @@ constexpr std::chrono::seconds k_undisturbed{2};
 
 }  // namespace
 
-void lead_handover::look(source& group) {
-  if (!desk_.is_asked()) return;
+void lead_handover::look(source& group, const std::string& cannot_go_on) {
+  const auto now = clock_.steady();
+  if (cannot_go_on.empty()) stuck_since_.reset();
+  if (!cannot_go_on.empty() && !stuck_since_) stuck_since_ = now;
+  const bool is_stuck = stuck_since_ && now - *stuck_since_ >= k_stuck_patience;
+  if (is_leaving_ || (!desk_.is_asked() && !is_stuck)) return;
+  stuck_since_.reset();
   const auto all = instances_in(group);
   if (!all) return desk_.answer(not_asked(group_, all.error()));
   const auto next =
@@ -48,9 +55,13 @@ void lead_handover::look(source& group) {
                                 "/readyz says so",
                                 {}});
   }
+  begin(*next, desk_.is_asked() ? "as was asked for" : "as this instance cannot go on: " + cannot_go_on);
+}
+
+void lead_handover::begin(const group_member& next, const std::string& why) {
   desk_.begin();
-  to_ = *instance_of_member(next->client_id);
-  tell(log_, log_kind::handover_begun, "handing the state over to `{}`, as was asked for", to_);
+  to_ = *instance_of_member(next.client_id);
+  tell(log_, log_kind::handover_begun, "handing the state over to `{}`, {}", to_, why);
   is_leaving_ = true;
 }
 

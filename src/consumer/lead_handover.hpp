@@ -26,8 +26,9 @@ class lead_handover {
 
   // While this instance leads.
   /// Where a hand-over was asked for: begins it, or refuses it where the group has no standby. May wait for
-  /// the brokers for two seconds then.
-  void look(source& group);
+  /// the brokers for two seconds then. `cannot_go_on`: why this instance can take nothing in; empty: it can.
+  /// Where that lasts, it hands over unasked as soon as there is a standby.
+  void look(source& group, const std::string& cannot_go_on = {});
   /// The session is to end as it does where it is told to stop.
   [[nodiscard]] const std::atomic<bool>& is_leaving() const noexcept { return is_leaving_; }
   /// The session ended in another way: this instance goes on.
@@ -50,7 +51,10 @@ class lead_handover {
   const clock_port& clock_;
   log_ptr log_;
   std::string group_;
+  void begin(const group_member& next, const std::string& why);
+
   std::atomic<bool> is_leaving_{false};
+  std::optional<time_point> stuck_since_;       ///< or since a standby was looked for in vain
   std::string to_;                              ///< while one is under way
   std::optional<replicate::log_epoch> own_at_;  ///< this instance let the lead go: at this epoch of the log
   time_point gave_at_;

@@ -30,12 +30,12 @@ std::string partitions_text(const task_list& tasks) {
 
 }  // namespace
 
-void tell_start(const log_ptr& log, const config& c, const store& to) {
+void tell_start(const log_ptr& log, const config& c, const store_lineage& to) {
   tell(log, log_kind::run_started, "ratchet " RATCHET_VERSION "{}{}, state {}, store {} at step {}",
        c.file.empty() ? "" : ", config ", c.file.string(), c.state.path.string(), to.uuid(), to.last_step());
 }
 
-void tell_end(const log_ptr& log, const store& to, const task_list& tasks) {
+void tell_end(const log_ptr& log, const store_lineage& to, const task_list& tasks) {
   const bool all = to.durable_step() >= to.last_step();
   tell(log, log_kind::run_ended, "the run has ended; store {} is durable to step {}{}", to.uuid(),
        to.durable_step(), all ? partitions_text(tasks) : " of " + std::to_string(to.last_step()));

@@ -13,8 +13,8 @@
 
 #include "consumer/committer.hpp"
 #include "ports/clock.hpp"
+#include "ports/durable_steps.hpp"
 #include "ports/source.hpp"
-#include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
 #include "telemetry/instance_status.hpp"
@@ -29,7 +29,7 @@ class offset_commits {
   using time_point = std::chrono::steady_clock::time_point;
   struct dependencies {
     const config& settings;
-    const ratchet::store& store;
+    const durable_steps& store;
     ratchet::source& source;
     const clock_port& clock;
     instance_status& status;

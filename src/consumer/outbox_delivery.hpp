@@ -15,9 +15,9 @@
 #include "outbox/sink_sender.hpp"
 #include "pipeline/pipeline.hpp"
 #include "ports/clock.hpp"
+#include "ports/outbox_store.hpp"
 #include "ports/publisher.hpp"
 #include "ports/source.hpp"
-#include "ports/store.hpp"
 #include "process/log.hpp"
 #include "ratchet/config.hpp"
 #include "telemetry/instance_status.hpp"
@@ -33,7 +33,7 @@ class outbox_delivery {
   struct dependencies {
     const config& settings;
     const stream_list& streams;
-    ratchet::store& store;
+    outbox_store& store;
     source& wakes;  ///< its poll ends when there is more to send
     const clock_port& clock;
     instance_status& status;

@@ -80,11 +80,24 @@ result<void> slot_replica::turn() {
 
 void slot_replica::hold(bool held) {
   if (held && !is_held_) {
-    of_.log.stop_reading();
+    read_anew();                                 // the log goes on meanwhile
     if (restores_to_) of_.bases.stop_reading();  // else they are the keeper's, which may read them now
-    is_at_end_ = false;                          // the log goes on meanwhile
   }
   is_held_ = held;
+}
+
+void slot_replica::read_anew() {
+  of_.log.stop_reading();
+  is_at_end_ = false;
+}
+
+void slot_replica::doubt_end() {
+  if (restores_to_) return;
+  read_anew();
+  bounds_.reset();
+  bounds_at_.reset();
+  looked_at_.reset();
+  is_answer_old_ = is_asked_;
 }
 
 void slot_replica::take_reports() {
@@ -117,6 +130,11 @@ void slot_replica::note_failure(lead_failure::kind what, std::error_code code, s
 result<void> slot_replica::take_bounds() {
   const auto told = of_.log.take_bounds();
   if (!told) return success();
+  is_asked_ = false;
+  if (std::exchange(is_answer_old_, false)) {
+    looked_at_.reset();
+    return success();
+  }
   if (!*told) {
     if (told->error() == errc::topic_missing) missing_at_ = of_.clock.steady();
     return success();  // it is asked again
@@ -143,6 +161,7 @@ void slot_replica::note_complete() {
 
 void slot_replica::look() {
   looked_at_ = of_.clock.steady();
+  is_asked_ = true;
   of_.log.ask_bounds(owner_.reader().known_offset());
 }
 
@@ -151,11 +170,11 @@ void slot_replica::look() {
 result<void> slot_replica::begin_restore(std::int64_t log_first) {
   owner_.unassigned();
   RATCHET_TRY(of_.store.drop_pending());
-  of_.log.stop_reading();
+  read_anew();
   owner_ = replicate::log_owner{options_, of_.store.position().value_or(replicate::log_position{})};
   restores_to_ = log_first;
   no_base_since_.reset();
-  is_at_end_ = has_more_ = false;
+  has_more_ = false;
   bounds_.reset();
   bounds_at_.reset();
   complete_at_.reset();

@@ -125,6 +125,9 @@ class slot_replica {
   [[nodiscard]] bool has_failed_store() const { return static_cast<bool>(failed_); }
   /// It has read the log to the end that it had, or that it had when its bounds were told last.
   [[nodiscard]] bool is_at_end() const { return is_at_end_; }
+  /// What is known of the log's end is old: the process may have stood still, while others went on. It is to
+  /// be found anew, by what the brokers are asked from now on.
+  void doubt_end();
   [[nodiscard]] const replicate::log_position& position() const { return owner_.reader().position(); }
   /// Why this log and this store do not go together; none while they do.
   [[nodiscard]] std::optional<problem> refused() const;
@@ -143,6 +146,7 @@ class slot_replica {
   void apply(const replicate::confirmed_step&);
   void drop();
   void look();
+  void read_anew();
   void note_fence(std::string_view record);
   void note_complete();
 
@@ -165,6 +169,8 @@ class slot_replica {
   lead_attempts tries_;
   std::optional<std::chrono::steady_clock::time_point> fenced_at_;  ///< when the last fence was appended
   bool is_at_end_{false};
+  bool is_asked_{false};       ///< the brokers, for bounds
+  bool is_answer_old_{false};  ///< the one that is awaited is of before doubt_end()
   bool is_held_{false};
   bool has_more_{false};    ///< the last read has brought something
   std::error_code failed_;  ///< what the store, or the log's client, said first

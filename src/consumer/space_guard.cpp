@@ -19,6 +19,11 @@ std::string in_mebibytes(std::uint64_t bytes) {
   return std::to_string(bytes >> k_mebibyte_bits) + "MiB";
 }
 
+/// So much ends a shortage: at the reserve itself it would begin again at once.
+std::uint64_t enough(std::uint64_t reserve) {
+  return reserve + reserve / 4;
+}
+
 }  // namespace
 
 std::uint64_t space_to_keep(std::optional<std::uint64_t> configured, std::uint64_t memory_limit,
@@ -42,7 +47,7 @@ bool space_guard::look(time_point now) {
   found_ = found.assume_value();
   const std::uint64_t keep = reserve();
   const bool was_low = low_;
-  low_ = low_ ? found_.free < keep + keep / 4 : found_.free < keep;
+  low_ = found_.free < (low_ ? enough(keep) : keep);
   return low_ != was_low;
 }
 
@@ -50,7 +55,8 @@ std::string space_guard::text() const {
   const std::uint64_t keep = reserve();
   return "disk space is low: " + in_mebibytes(found_.free) + " of " + in_mebibytes(found_.size) +
          " are free on the file system of " + directory_.string() + ", and " + in_mebibytes(keep) +
-         (configured_ ? " are to be kept (state.min_free)" : " are kept by default");
+         (configured_ ? " are to be kept (state.min_free)" : " are kept by default") + "; from " +
+         in_mebibytes(enough(keep)) + " on there is room again";
 }
 
 problem space_guard::refusal() const {

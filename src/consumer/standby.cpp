@@ -43,6 +43,8 @@ standby::standby(dependencies deps)
       slot_{deps_.settings.replicate->topic, partition_id{0}},
       named_at_{deps_.store.slot().position().epoch} {
   deps_.store.log().on_progress([this] { deps_.source.wake(); });
+  // A client is made anew where the last one was lost, as behind a pause of the process.
+  deps_.store.slot().doubt_end();
 }
 
 standby::~standby() {
@@ -109,7 +111,7 @@ turn_result<> standby::turn() {
 }
 
 turn_result<> standby::follow() {
-  if (deps_.check != nullptr) deps_.store.slot().hold(deps_.check->has_no_room(deps_.clock.steady()));
+  hold_for_room();
   const auto done = deps_.store.turn();
   if (auto refused = deps_.store.slot().refused())
     return session_result{session_end::refused, std::move(refused)};
@@ -131,6 +133,14 @@ turn_result<> standby::follow() {
   if (stays_out) return go_on();
   if (joined_ || !deps_.store.slot().is_at_end() || deps_.store.must_wait()) return go_on();
   return waits_for_successor ? go_on() : join();
+}
+
+/// The successor of a hand-over is known by its fence, so the log is read that far in spite of a low disk.
+void standby::hold_for_room() {
+  if (deps_.check == nullptr) return;
+  const bool awaits = deps_.handover != nullptr && !deps_.handover->successor().empty();
+  const bool has_no_room = deps_.check->has_no_room(deps_.clock.steady());
+  deps_.store.slot().hold(has_no_room && !awaits);
 }
 
 /// The state says nothing before the log was read to its end.

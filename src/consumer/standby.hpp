@@ -66,6 +66,7 @@ class standby {
  private:
   [[nodiscard]] turn_result<> turn();
   [[nodiscard]] turn_result<> follow();
+  void hold_for_room();
   /// Why it must stay out of the group; empty: it may join.
   [[nodiscard]] std::string why_it_cannot_lead();
   [[nodiscard]] turn_result<> join();

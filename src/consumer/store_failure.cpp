@@ -3,7 +3,7 @@
 
 namespace ratchet {
 
-session_result store_failure(const store& of, const config& settings, std::error_code code) {
+session_result store_failure(const durable_steps& of, const config& settings, std::error_code code) {
   const std::string why = of.failure();
   return {session_end::store_lost, problem{code,
                                            "a write to " + settings.state.path.string() +

@@ -77,7 +77,7 @@ std::string checkpoint_report(const checkpoint_taken& taken, bool json) {
 }
 
 at_owner by_task(posted_tasks& owner) {
-  return [&owner](const std::function<void(store&)>& job, std::chrono::milliseconds patience) {
+  return [&owner](const std::function<void(checkpointable&)>& job, std::chrono::milliseconds patience) {
     return owner.run([&](posted_tasks::access of) { job(of.state); }, patience);
   };
 }
@@ -91,7 +91,7 @@ reported<checkpoint_taken> checkpoint_taker::take(const std::filesystem::path& t
   timestamp taken_at;
   std::chrono::milliseconds held{0};  // so long the owner was kept from its work
   const task_end end = owner_(
-      [&](store& state) {
+      [&](checkpointable& state) {
         taken_at = clock_.now();
         const auto began = clock_.steady();
         linked = state.checkpoint(progress.linked());

@@ -39,7 +39,7 @@ struct checkpoint_request {
 /// Has the thread that owns the store call it, between two steps, and waits until that is done; see
 /// posted_tasks::run().
 using at_owner =
-    std::function<task_end(const std::function<void(store&)>&, std::chrono::milliseconds patience)>;
+    std::function<task_end(const std::function<void(checkpointable&)>&, std::chrono::milliseconds patience)>;
 /// By a task of its mailbox. Borrows it.
 [[nodiscard]] at_owner by_task(posted_tasks&);
 

@@ -11,7 +11,7 @@
 #include "control/protocol.hpp"
 #include "control/table_requests.hpp"
 #include "ports/replica.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 #include "reports/waiting_list.hpp"
 #include "telemetry/instance_status.hpp"

@@ -87,7 +87,7 @@ struct worker {
 }  // namespace
 
 struct control_server::implementation {
-  implementation(std::filesystem::path dir, store& s, std::vector<std::string> names,
+  implementation(std::filesystem::path dir, readable_store& s, std::vector<std::string> names,
                  const instance_status& b, const control_limits& l, checkpoint_taker* taker, waiting_actor a,
                  sink_actor s_actor, std::string g, handover_actor h)
       : state_dir{std::move(dir)},
@@ -102,7 +102,7 @@ struct control_server::implementation {
         hands_over{std::move(h)} {}
 
   std::filesystem::path state_dir;
-  store& from;
+  readable_store& from;
   std::vector<std::string> streams;
   const instance_status& status;
   control_limits limits;
@@ -367,7 +367,7 @@ reported<void> control_server::implementation::wait_until_durable(std::uint64_t 
 control_server::control_server(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
 
 reported<std::unique_ptr<control_server>> control_server::start(
-    const std::filesystem::path& state_dir, store& from, std::vector<std::string> streams,
+    const std::filesystem::path& state_dir, readable_store& from, std::vector<std::string> streams,
     const instance_status& status, const control_limits& limits, checkpoint_taker* taker, waiting_actor actor,
     sink_actor of_sinks, std::string group, handover_actor hands_over) {
   auto self = std::make_unique<implementation>(state_dir, from, std::move(streams), status, limits, taker,

@@ -12,7 +12,7 @@
 #include "control/handover_request.hpp"
 #include "control/sink_request.hpp"
 #include "control/waiting_request.hpp"
-#include "ports/store.hpp"
+#include "ports/readable_store.hpp"
 #include "ratchet/error.hpp"
 #include "telemetry/instance_status.hpp"
 
@@ -45,7 +45,7 @@ class control_server {
   /// `group` is refused. The caller holds the directory's lock.
   /// Errors: state_busy, where somebody else listens there; io.
   [[nodiscard]] static reported<std::unique_ptr<control_server>> start(
-      const std::filesystem::path& state_dir, store&, std::vector<std::string> streams,
+      const std::filesystem::path& state_dir, readable_store&, std::vector<std::string> streams,
       const instance_status&, const control_limits& limits = {}, checkpoint_taker* = nullptr,
       waiting_actor = {}, sink_actor = {}, std::string group = {}, handover_actor = {});
   /// Cuts what is under way, waits for the threads, removes the socket. Takes no longer than one read of the

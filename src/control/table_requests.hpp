@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "control/protocol.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 #include "text/byte_sink.hpp"
 

@@ -319,7 +319,7 @@ class request_walk {
 
 /// False: it is not durable in time, or nobody waits for it any more. The step of an owner that lost its lead
 /// may never be, and the next owner must not wait for this.
-[[nodiscard]] bool await_durable(store& state, std::uint64_t step, const still_wanted& is_wanted) {
+[[nodiscard]] bool await_durable(durable_steps& state, std::uint64_t step, const still_wanted& is_wanted) {
   const auto last = std::chrono::steady_clock::now() + k_sync_patience;
   for (;;) {
     const auto now = std::chrono::steady_clock::now();
@@ -389,7 +389,7 @@ reported<void> answer_waiting(const store_view& view, std::span<const std::strin
   return request_walk{view, *stream, request, desk, sink}.run();
 }
 
-waiting_actor actor_of(posted_tasks& owner, store& state, const decision_patience& patience) {
+waiting_actor actor_of(posted_tasks& owner, durable_steps& state, const decision_patience& patience) {
   return [&owner, &state, patience](const std::string& stream, std::span<const pipeline::decided> all,
                                     const decider& who,
                                     const still_wanted& is_wanted) -> reported<std::vector<waiting_answer>> {
@@ -411,7 +411,7 @@ waiting_actor actor_of(posted_tasks& owner, store& state, const decision_patienc
   };
 }
 
-waiting_actor actor_of(pipeline& way, store& state) {
+waiting_actor actor_of(pipeline& way, durable_steps& state) {
   return [&way, &state](const std::string& stream, std::span<const pipeline::decided> all, const decider& who,
                         const still_wanted&) -> reported<std::vector<waiting_answer>> {
     auto done = act(way, stream, all, who);

@@ -68,8 +68,8 @@ struct waiting_desk {
                                             const waiting_request&, const waiting_desk&, const byte_sink&);
 
 /// Has the owner of a pipeline carry them out, once it may. Borrows both.
-[[nodiscard]] waiting_actor actor_of(posted_tasks&, store&, const decision_patience& = {});
+[[nodiscard]] waiting_actor actor_of(posted_tasks&, durable_steps&, const decision_patience& = {});
 /// For whoever owns the pipeline: at once. Borrows both.
-[[nodiscard]] waiting_actor actor_of(pipeline&, store&);
+[[nodiscard]] waiting_actor actor_of(pipeline&, durable_steps&);
 
 }  // namespace ratchet

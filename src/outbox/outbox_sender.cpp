@@ -40,7 +40,7 @@ milliseconds pause_behind(std::uint32_t attempts) {
 
 }  // namespace
 
-outbox_sender::outbox_sender(const store& from, publisher& to, log_ptr log)
+outbox_sender::outbox_sender(const outbox_store& from, publisher& to, log_ptr log)
     : store_{from},
       to_{to},
       log_{std::move(log)},

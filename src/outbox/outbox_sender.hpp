@@ -15,8 +15,8 @@
 #include "outbox/held_aggregates.hpp"
 #include "outbox/lane_progress.hpp"
 #include "outbox/lane_sender.hpp"
+#include "ports/outbox_store.hpp"
 #include "ports/publisher.hpp"
-#include "ports/store.hpp"
 #include "process/log.hpp"
 
 namespace ratchet {
@@ -45,7 +45,7 @@ class outbox_sender final : public lane_sender {
   static constexpr std::size_t k_most_company = 200;
 
   /// Everything in the store's outbox is to be sent. Borrows all of them.
-  outbox_sender(const store&, publisher&, log_ptr);
+  outbox_sender(const outbox_store&, publisher&, log_ptr);
 
   void wrote(std::uint64_t step, std::uint64_t next) override { lane_.wrote(step, next); }
 
@@ -149,7 +149,7 @@ class outbox_sender final : public lane_sender {
   [[nodiscard]] result<output_row> read_again(std::uint64_t position) const;
   void take(output_row&&);
 
-  const store& store_;
+  const outbox_store& store_;
   publisher& to_;
   log_ptr log_;
   lane_progress lane_;

@@ -24,7 +24,7 @@ std::chrono::milliseconds pause_behind(std::uint32_t failures, std::chrono::mill
 
 }  // namespace
 
-sink_sender::sink_sender(sink_outlet outlet, const store& from, log_ptr log)
+sink_sender::sink_sender(sink_outlet outlet, const outbox_store& from, log_ptr log)
     : outlet_{std::move(outlet)},
       store_{from},
       log_{std::move(log)},

@@ -14,8 +14,8 @@
 #include "outbox/lane_progress.hpp"
 #include "outbox/lane_sender.hpp"
 #include "outbox/position_queue.hpp"
+#include "ports/outbox_store.hpp"
 #include "ports/publisher.hpp"
-#include "ports/store.hpp"
 #include "process/log.hpp"
 
 namespace ratchet {
@@ -65,7 +65,7 @@ class sink_sender final : public lane_sender {
   static constexpr std::chrono::milliseconds k_longest_asked_pause{600'000};
 
   /// Everything in the sink's lane is to be sent. Borrows the store.
-  sink_sender(sink_outlet, const store&, log_ptr);
+  sink_sender(sink_outlet, const outbox_store&, log_ptr);
 
   void wrote(std::uint64_t step, std::uint64_t next) override { lane_.wrote(step, next); }
   [[nodiscard]] result<void> turn(time_point now) override;
@@ -152,7 +152,7 @@ class sink_sender final : public lane_sender {
   void advance() { lane_.advance(heads_.empty() ? read_ : heads_.begin()->first); }
 
   sink_outlet outlet_;
-  const store& store_;
+  const outbox_store& store_;
   log_ptr log_;
   lane_progress lane_;
   std::uint64_t read_;  ///< behind the last position that was read

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ports/store.hpp"
+#include "ports/step_batch.hpp"
 #include "process/log.hpp"
 #include "streams/stream_definition.hpp"
 

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "ports/store.hpp"
+#include "ports/durable_steps.hpp"
 
 namespace ratchet {
 
 /// Asks for a sync, and waits until this step is durable, at most until `deadline` or the stop. False: it is
 /// not. Any thread but the owner's, which syncs itself.
-[[nodiscard]] inline bool wait_until_durable(store& in, std::uint64_t step,
+[[nodiscard]] inline bool wait_until_durable(durable_steps& in, std::uint64_t step,
                                              durable_signal::time_point deadline,
                                              const std::stop_token& stop = {}) {
   // One request covers the step; it is made again only in case it was lost.

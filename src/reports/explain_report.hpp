@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/stream_state.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 #include "reports/id_spelling.hpp"
 #include "reports/row_walk.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "decode/sequence_kinds.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/config.hpp"
 
 namespace ratchet {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/kept_rejected.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "reports/waiting_list.hpp"
 #include "text/byte_sink.hpp"
 

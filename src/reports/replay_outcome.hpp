@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {

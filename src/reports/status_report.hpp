@@ -8,7 +8,7 @@
 
 #include "core/stream_state.hpp"
 #include "ports/replica.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/types.hpp"
 #include "reports/row_walk.hpp"
 #include "reports/wait_explanation.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/table.hpp"
 
 /// Reads of read-model tables by name, whatever stream they belong to. Thread-safety: that of the view.

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/waiting.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 #include "ratchet/gate.hpp"
 #include "reports/id_spelling.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/waiting.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 #include "reports/wait_explanation.hpp"
 #include "text/byte_sink.hpp"

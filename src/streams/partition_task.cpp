@@ -37,7 +37,7 @@ std::uint64_t handled_in(const task_list& tasks) noexcept {
   return handled;
 }
 
-result<void> load_tasks(const stream_list& streams, const task_list& tasks, store& from) {
+result<void> load_tasks(const stream_list& streams, const task_list& tasks, step_store& from) {
   for (const auto& s : streams) s->id = from.id_of(s->config.name);
   for (const auto& s : tasks) {
     RATCHET_TRY(s->state, from.load(s->place()));

@@ -13,7 +13,7 @@
 #include "core/step.hpp"
 #include "core/stream_state.hpp"
 #include "decode/decoder.hpp"
-#include "ports/store.hpp"
+#include "ports/step_store.hpp"
 #include "streams/stream_definition.hpp"
 
 namespace ratchet {
@@ -73,6 +73,6 @@ using task_list = std::vector<std::unique_ptr<partition_task>>;
 [[nodiscard]] std::uint64_t handled_in(const task_list&) noexcept;
 
 /// Reads ids and states from the store. Errors: those of store::load.
-[[nodiscard]] result<void> load_tasks(const stream_list&, const task_list&, store&);
+[[nodiscard]] result<void> load_tasks(const stream_list&, const task_list&, step_store&);
 
 }  // namespace ratchet

@@ -9,7 +9,7 @@
 #include "core/step.hpp"
 #include "core/stream_state.hpp"
 #include "decode/decoder.hpp"
-#include "ports/store.hpp"
+#include "ports/stream_meaning.hpp"
 #include "ratchet/config.hpp"
 #include "ratchet/reducer.hpp"
 

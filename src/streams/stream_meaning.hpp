@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ports/store.hpp"
+#include "ports/stream_meaning.hpp"
 #include "ratchet/config.hpp"
 
 namespace ratchet {

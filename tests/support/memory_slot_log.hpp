@@ -142,6 +142,8 @@ class memory_slot_log final : public slot_log {
   std::size_t room{std::size_t{64} << 20};  ///< in bytes
   std::size_t most_entries{100};            ///< of one read
   bool answers_bounds{true};
+  /// So many reads find nothing yet, each time that the log has grown or that reading begins anew.
+  std::size_t reads_late{0};
   std::function<void()> on_wait;
 
   /// Of the records that were appended last.
@@ -181,6 +183,12 @@ class memory_slot_log final : public slot_log {
       out.at = log_read::state::out_of_range;
       return out;
     }
+    if (std::exchange(seen_end_, of_.end()) != of_.end()) waits_ = reads_late;
+    if (waits_ > 0) {
+      --waits_;
+      out.through = range.first - 1;
+      return out;
+    }
     std::int64_t next = range.first;
     const std::int64_t behind = range.last ? std::min(*range.last + 1, of_.end()) : of_.end();
     for (; next < behind && entries_.size() < most_entries; ++next) {
@@ -191,7 +199,7 @@ class memory_slot_log final : public slot_log {
     out.entries = entries_;
     return out;
   }
-  void stop_reading() override {}
+  void stop_reading() override { waits_ = reads_late; }
 
   void ask_bounds(std::int64_t known) override {
     if (!asked_with_) asked_with_ = known;
@@ -233,6 +241,8 @@ class memory_slot_log final : public slot_log {
   std::uint64_t writer_{0};
   std::vector<slot_record> entries_;
   std::optional<std::int64_t> asked_with_;
+  std::int64_t seen_end_{0};
+  std::size_t waits_{0};
 };
 
 }  // namespace ratchet::testing

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ports/store.hpp"
+#include "ports/stream_meaning.hpp"
 
 namespace ratchet {
 

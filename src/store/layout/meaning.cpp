@@ -8,6 +8,8 @@
 #include <random>
 #include <string>
 
+#include "core/tables.hpp"
+
 namespace ratchet {
 
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ports/store.hpp"
+#include "ports/stream_meaning.hpp"
 #include "ratchet/error.hpp"
 #include "store/layout/layout.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "ports/store.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/engine/store_options.hpp"
 #include "store/open/opening.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ports/replica.hpp"
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "ratchet/error.hpp"
 
 namespace ratchet {

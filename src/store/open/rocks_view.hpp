@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "ports/store.hpp"
+#include "ports/store_view.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/engine/column_families.hpp"
 

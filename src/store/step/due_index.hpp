@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/waiting.hpp"
-#include "ports/store.hpp"
+#include "ports/step_store.hpp"
 #include "store/engine/row_reader.hpp"
 
 namespace ratchet {

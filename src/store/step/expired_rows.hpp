@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "ports/store.hpp"
+#include "ports/step_store.hpp"
 #include "store/engine/column_families.hpp"
 
 namespace ratchet {

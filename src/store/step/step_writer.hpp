@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ports/store.hpp"
+#include "ports/step_batch.hpp"
 #include "store/engine/column_families.hpp"
 #include "store/layout/waiting.hpp"
 #include "store/step/id_runs.hpp"

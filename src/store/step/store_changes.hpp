@@ -1,7 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ports/store.hpp"
+#include "ports/step_batch.hpp"
 #include "store/engine/catalog.hpp"
 #include "store/step/row_sink.hpp"
 

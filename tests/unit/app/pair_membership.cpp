@@ -141,6 +141,47 @@ TEST_F(pair_handover, is_answered_though_the_old_owner_cannot_come_back) {
   EXPECT_TRUE(said.starts_with("no answer came in time: ")) << said;
 }
 
+TEST_F(pair_handover, is_seen_by_an_owner_whose_disk_is_low) {
+  produce(c, 20);
+  add_standby("ratchet-1");
+  patient_clock clock;
+  testing::fake_disk_space space;
+  first.clock = &clock;
+  first.space = &space;
+  bool has_fenced = false;
+  const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
+    if (first.clients() == 1) {
+      if (s.has_read_all() && !answer.valid()) ask(first);
+      return;
+    }
+    space.free = 0;
+    clock.waited += std::chrono::milliseconds{500};
+    if (clock.waited > std::chrono::seconds{3} && !std::exchange(has_fenced, true)) fence_as_another(c, 9);
+    if (is_answered() || clock.waited > std::chrono::minutes{1}) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  const std::string said = answer.get();
+  EXPECT_NE(said.find("`ratchet-1` owns the state"), std::string::npos) << said;
+}
+
+TEST_F(pair_handover, is_begun_by_an_owner_whose_disk_stays_low) {
+  produce(c, 20);
+  add_standby("ratchet-1");
+  patient_clock clock;
+  testing::fake_disk_space space;
+  first.clock = &clock;
+  first.space = &space;
+  const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
+    clock.waited += std::chrono::milliseconds{500};
+    if (first.clients() == 1 && s.has_read_all()) space.free = 0;
+    EXPECT_FALSE(first.clients() > 1 && s.has_joined());
+    if (first.clients() > 1 || clock.waited > std::chrono::minutes{1}) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_GT(first.clients(), 1);
+  EXPECT_LT(clock.waited, std::chrono::minutes{1});
+}
+
 TEST_F(pair_handover, to_an_instance_that_died_gives_the_state_back) {
   produce(c, 20);
   add_standby("ratchet-1");
@@ -227,6 +268,26 @@ TEST_F(pair, a_member_that_the_group_went_on_without_makes_a_new_client) {
   ASSERT_FALSE(failed) << failed->message;
   EXPECT_EQ(first.clients(), 3) << "one to follow, and one that is named by the new owner's fence";
   EXPECT_EQ(c.owner, &c) << "the other one keeps it";
+}
+
+TEST_F(pair, an_owner_that_stood_still_reads_what_others_appended_before_it_joins) {
+  produce(c, 20);
+  int polls = 0;
+  const auto failed = first.run(
+      [&](pair_source& s, std::atomic<bool>& stop) {
+        if (first.clients() == 1) {
+          if (!s.has_read_all() || ++polls < 20) return;
+          s.lose();
+          c.owner = &c;
+          fence_as_another(c, 9);
+          return;
+        }
+        EXPECT_FALSE(first.clients() == 2 && s.has_joined()) << "by a name that comes before the new owner's";
+        if (s.has_joined()) stop = true;
+      },
+      [](memory_slot_log& log) { log.reads_late = 4; });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(first.clients(), 3);
 }
 
 TEST_F(pair, an_instance_that_has_to_read_a_base_leaves_the_group_meanwhile) {

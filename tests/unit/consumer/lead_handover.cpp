@@ -119,6 +119,38 @@ TEST_F(lead_handover_test, that_could_not_end_the_session_leaves_this_instance_a
   EXPECT_NE(answer.error().message.find("the log confirms nothing"), std::string::npos);
 }
 
+TEST_F(lead_handover_test, is_begun_unasked_where_this_instance_cannot_go_on_for_some_seconds) {
+  add({1, 0}, "b");
+  handover.look(group, "the disk is full");
+  clock.advance(seconds{4});
+  handover.look(group);
+  handover.look(group, "the disk is full");
+  clock.advance(seconds{4});
+  handover.look(group, "the disk is full");
+  EXPECT_FALSE(handover.is_leaving()) << "there was room meanwhile";
+  clock.advance(seconds{1});
+  handover.look(group, "the disk is full");
+  EXPECT_TRUE(handover.is_leaving());
+  handover.gave({3, 1});
+  EXPECT_TRUE(handover.awaits_successor({3, 1}));
+  EXPECT_TRUE(handover.awaits_successor({4, 0}));
+}
+
+TEST_F(lead_handover_test, unasked_looks_for_a_standby_now_and_then) {
+  add({}, "a", true);
+  for (int second = 0; second < 6; ++second) {
+    handover.look(group, "the disk is full");
+    clock.advance(seconds{1});
+  }
+  EXPECT_FALSE(handover.is_leaving());
+  add({1, 0}, "b");
+  handover.look(group, "the disk is full");
+  EXPECT_FALSE(handover.is_leaving()) << "the brokers are not asked all the time";
+  clock.advance(seconds{5});
+  handover.look(group, "the disk is full");
+  EXPECT_TRUE(handover.is_leaving());
+}
+
 TEST_F(lead_handover_test, of_a_standby_is_refused_and_the_owner_named) {
   ask();
   add({2, 0}, "a", true);
