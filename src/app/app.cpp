@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/engine.hpp"
+#include "core/program_command_source.hpp"
 #include "process/program_log.hpp"
 #include "process/signals.hpp"
 #include "text/program_text.hpp"
@@ -47,6 +48,7 @@ reported<app> app::open(const config& c, const reducers& own, const sinks& to, c
   options.sinks = to;
   options.resume = answer.option;
   options.resumed_by = {answer.by, answer.why};
+  set_command_source_of_program(c.state.path);
   auto opened = engine::open(c, own, std::move(options));
   if (!opened) return as_program_text(std::move(opened.error()));
   return app{std::make_unique<implementation>(std::move(opened.value()), lines)};

@@ -13,6 +13,8 @@
 #include "consumer/assignment.hpp"
 #include "consumer/cluster_questions.hpp"
 #include "consumer/lead_check.hpp"
+#include "consumer/namesakes.hpp"
+#include "consumer/session_timeout.hpp"
 #include "consumer/slot_source.hpp"
 #include "consumer/standby.hpp"
 #include "core/typed_command.hpp"
@@ -146,7 +148,7 @@ std::optional<problem> engine::refusal_of_lead() const {
 kafka_config engine::settings_of_member() {
   kafka_config member = config_.kafka;
   member.properties["client.id"] = names_.next(replicated_->slot().position().epoch, options_.clock->now());
-  member.properties.try_emplace("session.timeout.ms", "6000");
+  member.properties.try_emplace("session.timeout.ms", std::to_string(k_pair_session.count()));
   // So soon a standby hears that the owner has left.
   member.properties.try_emplace("heartbeat.interval.ms", "250");
   // A broker that stands still keeps its connections open. A take-over must not wait for it a minute.
@@ -221,6 +223,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
   bool has_joined = false;
   bool has_topics = false;
   lead_check check{{config_, options_.space, status_, options_.log, [this] { return refusal_of_lead(); }}};
+  namesakes others{{config_, names_, *options_.clock, status_, options_.log}};
   for (;;) {
     session_result ended;
     {
@@ -232,7 +235,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
         if (auto refused = refusal_of_topics(from.get(), stop)) return refused;
       }
       standby waiting{{config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log,
-                       &stop, &handover_, &check, &options_.resume}};
+                       &stop, &handover_, &check, &others, &options_.resume}};
       ended = follow_and_lead(waiting, from.get(), until_end, stop);
       if (waiting.has_joined()) from.has_joined();
       if (ended.end == session_end::left) from.is_left();

@@ -376,7 +376,7 @@ session_result consumer_session::finish(session_end how) {
   if (auto ended = drain(); !ended) return std::move(ended).error();
   if (const auto synced = deps_.store.sync(); !synced) return store_failed(synced.error());
   requests_.answer();
-  if (ownership_.has_taken()) {
+  if (ownership_.has_taken() || sends_unclaimed_) {
     if (const auto sent = delivery_.send_the_rest(); !sent) return store_failed(sent.error());
   }
   times_.all_durable = deps_.clock.steady();

@@ -104,6 +104,7 @@ class consumer_session {
   /// The same for an owner of a replicated state, which goes on without topics that are gone.
   [[nodiscard]] turn_result<std::vector<topic_partition>> await_partitions();
   [[nodiscard]] turn_result<> hear_while_waiting();
+  [[nodiscard]] turn_result<> send_while_waiting();
   void tell_of_gone_topics();
   void note_found_topics();
   [[nodiscard]] turn_result<> accept_start();
@@ -247,6 +248,7 @@ class consumer_session {
   log_pace held_lines_;
   log_pace transaction_lines_;
   log_pace topic_troubles_;
+  bool sends_unclaimed_{false};  ///< there was no topic to claim
   flow_times times_;
   delivered_trace trace_;
   decode_worker worker_;  // last: its batches borrow from the source, and it stops first

@@ -32,7 +32,8 @@ turn_result<std::vector<topic_partition>> consumer_session::find_partitions() {
 
 /// The topics were there when the pair began. To end for one that was deleted since would give the lead away,
 /// and no other instance finds it either. So the others are read, and the source looks for it. Where there is
-/// none at all, or the brokers do not say, this waits.
+/// none at all, or the brokers do not say, this waits. The state is this instance's meanwhile, by the log:
+/// what it has published is sent.
 turn_result<std::vector<topic_partition>> consumer_session::await_partitions() {
   for (;;) {
     std::vector<topic_partition> all;
@@ -55,10 +56,24 @@ turn_result<std::vector<topic_partition>> consumer_session::await_partitions() {
     if (!failed && !all.empty()) return all;
     if (stop_requested()) return finish(session_end::drained);
     if (failed) deps_.status.set_ready(false, "the topics cannot be looked up: " + failed.message());
-    RATCHET_TRY(questions_.do_meanwhile());
-    deps_.meter.beat();
-    RATCHET_TRY(hear_while_waiting());
+    const auto look_again = deps_.clock.steady() + k_inputs_pause;
+    do {
+      RATCHET_TRY(questions_.do_meanwhile());
+      deps_.meter.beat();
+      RATCHET_TRY(hear_while_waiting());
+      RATCHET_TRY(send_while_waiting());
+    } while (!stop_requested() && deps_.clock.steady() < look_again);
   }
+}
+
+turn_result<> consumer_session::send_while_waiting() {
+  if (!sends_unclaimed_) {
+    RATCHET_TRY(accept_start());
+    sends_unclaimed_ = true;
+  }
+  const time_point now = deps_.clock.steady();
+  RATCHET_TRY(stored(delivery_.turn(now)));
+  return stored(durability_.turn(now));
 }
 
 /// Nothing is assigned, so there are no records.

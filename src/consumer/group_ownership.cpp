@@ -2,10 +2,11 @@
 #include "consumer/group_ownership.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
+#include "consumer/member_name.hpp"
+#include "consumer/session_timeout.hpp"
 #include "consumer/store_failure.hpp"
 #include "core/typed_command.hpp"
 #include "pipeline/audit_rows.hpp"
@@ -26,10 +27,6 @@ constexpr milliseconds k_look_for_others{2'000};
 constexpr milliseconds k_others_timeout{1'000};
 constexpr std::size_t k_most_members_named = 5;
 constexpr const char* k_others_condition = "others";
-/// librdkafka's default, and ours.
-constexpr milliseconds k_default_session{45'000};
-/// Behind its session a killed member is gone within this.
-constexpr milliseconds k_expiry_slack{2'000};
 /// A group that was empty waits for further members first, for 3 s by default
 /// (`group.initial.rebalance.delay.ms`): the session of a member that was killed meanwhile counts from then
 /// on.
@@ -38,7 +35,9 @@ constexpr milliseconds k_first_join{4'000};
 [[nodiscard]] std::string list_of(const std::vector<group_member>& members) {
   std::string text;
   for (const group_member& m : members) {
-    if (!m.is_this) text += (text.empty() ? "`" : ", `") + m.client_id + "` at " + m.host;
+    if (m.is_this) continue;
+    const std::string name = instance_of_member(m.client_id).value_or(m.client_id);
+    text += (text.empty() ? "`" : ", `") + name + "` at " + m.host;
   }
   return text;
 }
@@ -67,17 +66,11 @@ turn_result<> group_ownership::check_before_joining() {
 }
 
 milliseconds group_ownership::session_timeout() const {
-  const auto& properties = deps_.settings.kafka.properties;
-  const auto set = properties.find("session.timeout.ms");
-  if (set == properties.end()) return k_default_session;
-  const std::string& text = set->second;
-  milliseconds::rep count = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return code == std::errc{} ? milliseconds{count} : k_default_session;
+  return ratchet::session_timeout(deps_.settings);
 }
 
 milliseconds group_ownership::longest_absence() const {
-  return session_timeout() + k_expiry_slack;
+  return ratchet::longest_absence(session_timeout());
 }
 
 /// One instance reads a whole group. Nobody can tell whose members it has: a copy of this directory has the
@@ -85,8 +78,7 @@ milliseconds group_ownership::longest_absence() const {
 /// none; one that was killed is listed until its session ends, and that is waited for.
 turn_result<> group_ownership::wait_until_alone(const std::optional<committed_offset>& overridden) {
   const std::string& group = deps_.settings.kafka.group;
-  const milliseconds limit = longest_absence() + k_first_join;
-  const auto deadline = deps_.clock.steady() + limit;
+  const auto begun = deps_.clock.steady();
   for (bool first = true;; first = false) {
     const auto found = deps_.source.members(k_query_timeout);
     // Brokers that cannot say it are worked with; what is claimed is looked at all the same.
@@ -95,7 +87,8 @@ turn_result<> group_ownership::wait_until_alone(const std::optional<committed_of
     if (found.value().empty()) return go_on();
     if (deps_.stop_requested()) return session_result{session_end::drained, {}};
     const std::string members = list_of(found.value());
-    if (deps_.clock.steady() >= deadline)
+    const milliseconds limit = patience_with(found.value());
+    if (deps_.clock.steady() - begun >= limit)
       return session_result{session_end::refused, has_members(members, overridden)};
     if (first) {
       tell(deps_.log, log_kind::group_busy,
@@ -108,6 +101,16 @@ turn_result<> group_ownership::wait_until_alone(const std::optional<committed_of
     if (const auto idle = deps_.source.poll(1, k_group_look_again); !idle)
       return deps_.questions.resume_failed(idle.error());
   }
+}
+
+/// The instances of a pair have another session than this one, which goes on without its log.
+milliseconds group_ownership::patience_with(const std::vector<group_member>& members) const {
+  const bool are_of_pair = std::all_of(members.begin(), members.end(), [](const group_member& m) {
+    return instance_of_member(m.client_id).has_value();
+  });
+  if (are_of_pair)
+    return ratchet::longest_absence(ratchet::session_timeout(deps_.settings.kafka, k_pair_session));
+  return longest_absence() + k_first_join;
 }
 
 problem group_ownership::has_members(const std::string& members,

@@ -99,6 +99,8 @@ class group_ownership {
   [[nodiscard]] turn_result<> wait_until_alone(const std::optional<committed_offset>& overridden);
   [[nodiscard]] problem has_members(const std::string& members,
                                     const std::optional<committed_offset>& overridden) const;
+  /// How long these may be there although they were killed.
+  [[nodiscard]] std::chrono::milliseconds patience_with(const std::vector<group_member>&) const;
   [[nodiscard]] result<bool> is_alone();
   void show_others(const std::string& found);
   [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>& given);

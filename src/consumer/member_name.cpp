@@ -12,6 +12,8 @@ namespace {
 constexpr char k_mark = 'r';
 constexpr std::size_t k_epoch_digits = 10;  // of 32 bits
 constexpr std::size_t k_time_digits = 13;   // of milliseconds, until the year 2286
+/// A session does not last longer than the making of so many clients.
+constexpr std::size_t k_names_kept = 64;
 
 [[nodiscard]] std::string padded(std::uint64_t number, std::size_t digits) {
   const std::string text = std::to_string(number);
@@ -47,7 +49,13 @@ const std::string& member_names::next(replicate::log_epoch highest, timestamp no
   if (led_by_ == highest) return name_;
   led_by_.reset();
   name_ = member_name(highest, now, instance_);
+  given_.push_back(name_);
+  if (given_.size() > k_names_kept) given_.pop_front();
   return name_;
+}
+
+bool member_names::is_own(std::string_view client_id) const {
+  return std::find(given_.begin(), given_.end(), client_id) != given_.end();
 }
 
 }  // namespace ratchet

@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,9 +33,14 @@ class member_names {
   /// It is not to have the lead again.
   void gave() { led_by_.reset(); }
 
+  [[nodiscard]] const std::string& instance() const noexcept { return instance_; }
+  /// One of the newest clients had this name. An earlier one may be in the group until its session ends.
+  [[nodiscard]] bool is_own(std::string_view client_id) const;
+
  private:
   std::string instance_;
   std::string name_;
+  std::deque<std::string> given_;  ///< the newest ones
   std::optional<replicate::log_epoch> led_by_;
 };
 

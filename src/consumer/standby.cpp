@@ -71,6 +71,7 @@ turn_result<> standby::take_lead() {
     deps_.store.end_lead();
     return session_result{session_end::left, std::nullopt};
   }
+  if (deps_.namesakes != nullptr) deps_.namesakes->took_lead();
   const replicate::log_position& at = deps_.store.slot().position();
   tell(deps_.log, log_kind::lead_taken, "this instance owns the state: epoch {}.{} of the log `{}`, step {}",
        at.epoch.generation, at.epoch.attempt, slot_.topic, at.step);
@@ -97,6 +98,7 @@ turn_result<> standby::turn() {
   if (deps_.stop != nullptr && deps_.stop->load(std::memory_order_relaxed))
     return session_result{session_end::drained, std::nullopt};
   RATCHET_TRY(follow());
+  RATCHET_TRY(look_for_namesakes());
   if (deps_.handover != nullptr) deps_.handover->refuse(deps_.source);
   const bool is_idle = (joined_ || !cannot_lead_.empty()) && !deps_.store.slot().is_under_way();
   if (!is_idle && !deps_.store.slot().has_more()) deps_.store.slot().wait(k_log_wait);
@@ -143,6 +145,13 @@ void standby::hold_for_room() {
   deps_.store.slot().hold(has_no_room && !awaits);
 }
 
+turn_result<> standby::look_for_namesakes() {
+  if (deps_.namesakes == nullptr) return go_on();
+  if (deps_.namesakes->is_due(deps_.clock.steady())) deps_.namesakes->look(deps_.source, joined_);
+  if (const auto& refused = deps_.namesakes->refused()) return session_result{session_end::refused, *refused};
+  return go_on();
+}
+
 /// The state says nothing before the log was read to its end.
 std::string standby::why_it_cannot_lead() {
   if (deps_.check == nullptr) return "";
@@ -152,6 +161,8 @@ std::string standby::why_it_cannot_lead() {
 turn_result<> standby::join() {
   const replicate::log_epoch epoch = deps_.store.slot().position().epoch;
   if (epoch != named_at_) return session_result{session_end::left, std::nullopt};
+  // Who is there already came before this instance.
+  if (deps_.namesakes != nullptr) deps_.namesakes->look(deps_.source, false);
   if (const auto joined = deps_.source.join(std::array{slot_.topic}); !joined)
     return lost_client(joined.error(), "the consumer group cannot be joined");
   joined_ = true;
@@ -173,6 +184,7 @@ turn_result<> standby::on_notice(const source_notice& n) {
     if (!is_ours && deps_.answer != nullptr && *deps_.answer != resume_option::none)
       return session_result{session_end::refused, answers_nothing()};
     if (is_ours) deps_.store.slot().assigned(*generation);
+    if (!is_ours && deps_.namesakes != nullptr) deps_.namesakes->look_again();
   }
   if (const auto* r = std::get_if<notice::revoked>(&n)) {
     // To answer would be to join again, maybe before whoever owns the slot by now.
@@ -295,6 +307,8 @@ std::string standby::why_missing() const {
 std::string standby::why_not_ready() const {
   if (deps_.store.slot().is_missing()) return why_missing();
   if (!cannot_lead_.empty()) return "not in the group, because this instance could not own the state";
+  if (deps_.namesakes != nullptr && !deps_.namesakes->why_not_ready().empty())
+    return deps_.namesakes->why_not_ready();
   if (const auto restored = deps_.store.slot().restored_bytes()) {
     constexpr unsigned k_to_mib = 20;
     return "reading a copy of the state: " + std::to_string(*restored >> k_to_mib) + " MiB so far";

@@ -9,6 +9,7 @@
 
 #include "consumer/lead_check.hpp"
 #include "consumer/lead_handover.hpp"
+#include "consumer/namesakes.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/turn_result.hpp"
 #include "ports/clock.hpp"
@@ -41,8 +42,9 @@ class standby {
     run_meter& meter;
     log_ptr log;
     const std::atomic<bool>* stop{nullptr};
-    lead_handover* handover{nullptr};  ///< none: nobody asks for one
-    lead_check* check{nullptr};        ///< none: it could always lead
+    lead_handover* handover{nullptr};        ///< none: nobody asks for one
+    lead_check* check{nullptr};              ///< none: it could always lead
+    ratchet::namesakes* namesakes{nullptr};  ///< none: its name is its own
     /// What the next session answers with. It is for what is there now, so that an instance which has one
     /// must lead at once; none: it never has.
     const resume_option* answer{nullptr};
@@ -67,6 +69,7 @@ class standby {
   [[nodiscard]] turn_result<> turn();
   [[nodiscard]] turn_result<> follow();
   void hold_for_room();
+  [[nodiscard]] turn_result<> look_for_namesakes();
   /// Why it must stay out of the group; empty: it may join.
   [[nodiscard]] std::string why_it_cannot_lead();
   [[nodiscard]] turn_result<> join();

@@ -121,6 +121,7 @@ void http_connection::write() {
   excerpt_.clear();
   written_ = false;
   ended_ = false;
+  reads_on_ = false;
   not_sent_.reset();
   with_stream([this](auto& stream) {
     http::async_write(stream, *request_,
@@ -175,8 +176,16 @@ void http_connection::on_body(const boost::system::error_code& code) {
   const bool more = !code || code == http::error::need_buffer;
   // The status says what became of the message, whatever becomes of the body.
   if (!more || answer_bytes_ > k_most_answer) keep_ = false;
-  if (!more || parser_->is_done() || answer_bytes_ > k_most_answer) return end_answer();
+  if (!more || parser_->is_done() || !may_read_on()) return end_answer();
   read_some();
+}
+
+/// A server may read the message once it has written all of its answer. To close over unread bytes of that
+/// would reset the connection, and take from it what it has not read of the message.
+bool http_connection::may_read_on() {
+  if (answer_bytes_ <= k_most_answer) return true;
+  reads_on_ = reads_on_ || awaits_reader();
+  return reads_on_ && answer_bytes_ <= k_most_early_answer;
 }
 
 /// Whoever takes a message may say so before the end of it, and reads on; whoever does not needs no more of

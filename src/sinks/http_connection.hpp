@@ -70,6 +70,8 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   /// Of an answer no more is read, whatever it is made of. Boost.Beast bounds headers alone: neither interim
   /// answers, nor extensions of chunks, nor trailers.
   static constexpr std::size_t k_most_answer = std::size_t{128} << 10U;
+  /// The same where the server has not read the message by then, and says that it takes it.
+  static constexpr std::size_t k_most_early_answer = std::size_t{32} << 20U;
 
   /// Once.
   void connect();
@@ -82,6 +84,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   void on_header(const boost::system::error_code&);
   void on_body(const boost::system::error_code&);
   void end_answer();
+  [[nodiscard]] bool may_read_on();
   /// The answer says that the message is taken, and the server may still read the rest of it.
   [[nodiscard]] bool awaits_reader() const;
   void fail(const char* what, const boost::system::error_code&);
@@ -112,11 +115,12 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   std::size_t answer_bytes_{0};  ///< of all that came for this request, interim answers too
   std::uint64_t turn_{0};        ///< grows with each request: handlers of older ones do nothing
   bool open_{false};
-  bool reused_{false};   ///< the request went out over a connection that was there before
-  bool keep_{false};     ///< the answer lets the connection stay open
-  bool answers_{false};  ///< the header was read
-  bool written_{false};  ///< all of the request
-  bool ended_{false};    ///< the answer was read to its end, or as far as it is read
+  bool reused_{false};    ///< the request went out over a connection that was there before
+  bool keep_{false};      ///< the answer lets the connection stay open
+  bool answers_{false};   ///< the header was read
+  bool written_{false};   ///< all of the request
+  bool reads_on_{false};  ///< the answer, as the server may read the message behind it
+  bool ended_{false};     ///< the answer was read to its end, or as far as it is read
   std::optional<boost::system::error_code> not_sent_;  ///< why the request could not be written to its end
 };
 

@@ -7,6 +7,7 @@
 #include "core/hex.hpp"
 #include "decode/record_splitter.hpp"
 #include "decode/registry_frame.hpp"
+#include "text/json_members.hpp"
 #include "text/likely_kind.hpp"
 
 namespace ratchet {
@@ -155,7 +156,12 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
 }
 
 std::string hint_on(const rejected_row& row) {
-  if (row.reason == reject_reason::malformed) return hint_on_fault(row.detail, row.value, row.pointer);
+  if (row.reason == reject_reason::malformed) {
+    std::string hint = hint_on_fault(row.detail, row.value, row.pointer);
+    const bool lacks_field = row.detail == name_of(malformed_reason::missing_field);
+    if (hint.empty() && lacks_field && row.value) hint = text_of_members_near(*row.value, row.pointer);
+    return hint;
+  }
   if (row.reason != reject_reason::sequence_mixed) return {};
   return "the `sequence` of one is a number and that of the other is text, or both are digits, of two "
          "lengths "

@@ -209,6 +209,7 @@ void machine::open() {
         return is_misfit_ ? std::optional{problem{errc::sink_missing, "a sink is missing", "", {}}}
                           : refusal_of_config(*rocks_);
       }});
+  namesakes_.emplace(namesakes::dependencies{settings_, *names_, clock_, *status_, lines_});
   store_ = std::make_unique<replicated_store>(
       replicated_store::dependencies{std::move(opened.value()), *replica_, std::move(log), std::move(bases),
                                      clock_, [this] { return in_.dice.next(); }, settings_.replicate->base,
@@ -229,8 +230,8 @@ void machine::run() {
     } const forget{source_};
     session_result ended;
     {
-      standby waiting{
-          {settings_, *store_, from, clock_, *status_, *meter_, lines_, &stop_, &*handover_, &*check_}};
+      standby waiting{{settings_, *store_, from, clock_, *status_, *meter_, lines_, &stop_, &*handover_,
+                       &*check_, &*namesakes_}};
       ended = follow_and_lead(waiting, from);
       from.close({});
     }

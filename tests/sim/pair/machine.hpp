@@ -11,6 +11,7 @@
 #include "consumer/lead_check.hpp"
 #include "consumer/lead_handover.hpp"
 #include "consumer/member_name.hpp"
+#include "consumer/namesakes.hpp"
 #include "consumer/replicated_store.hpp"
 #include "consumer/standby.hpp"
 #include "pipeline/mailbox.hpp"
@@ -129,6 +130,7 @@ class machine final : public process_calls {
   std::optional<handover_desk> desk_;
   std::optional<lead_handover> handover_;
   std::optional<lead_check> check_;
+  std::optional<namesakes> namesakes_;
   bool asks_{false};
   std::unique_ptr<judged_replica> replica_;
   std::unique_ptr<replicated_store> store_;

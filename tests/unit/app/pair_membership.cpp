@@ -251,6 +251,46 @@ TEST_F(pair_handover, at_a_standby_is_refused_and_the_owner_named) {
             "this instance does not own the state: this instance does not own the state: `ratchet-0` does");
 }
 
+TEST_F(pair, an_instance_with_the_name_of_another_one_is_refused) {
+  let_first_read(20);
+  c.owner = &c;
+  const std::string member = member_name({1, 0}, k_noon_time, "ratchet-1");
+  c.others.push_back({member + "-uuid", member, "/10.0.0.7", false});
+  patient_clock clock;
+  second.clock = &clock;
+  std::string shown;
+  const auto failed = second.run([&](pair_source& s, std::atomic<bool>& stop) {
+    clock.waited += std::chrono::milliseconds{500};
+    if (s.has_joined() && !second.why_not_ready().empty()) shown = second.why_not_ready();
+    if (clock.waited > std::chrono::minutes{1}) stop = true;
+  });
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->code, errc::group_taken);
+  EXPECT_EQ(exit_code(failed->code), 78);
+  EXPECT_EQ(failed->message, "another instance with the name `ratchet-1` is in the group `g`, at /10.0.0.7");
+  EXPECT_EQ(failed->hint, "give each instance a `replicate.instance` of its own");
+  EXPECT_TRUE(shown.starts_with("another member of the group has the name of this instance, at /10.0.0.7"))
+      << shown;
+}
+
+TEST_F(pair, an_instance_that_was_killed_comes_back_as_soon_as_its_session_is_over) {
+  let_first_read(20);
+  c.owner = &c;
+  const std::string member = member_name({1, 0}, k_noon_time, "ratchet-1");
+  c.others.push_back({member + "-uuid", member, "/10.0.0.7", false});
+  patient_clock clock;
+  second.clock = &clock;
+  const auto failed = second.run([&](pair_source& s, std::atomic<bool>& stop) {
+    clock.waited += std::chrono::milliseconds{500};
+    if (clock.waited > std::chrono::seconds{6}) c.others.clear();
+    if (clock.waited < std::chrono::seconds{20}) return;
+    EXPECT_TRUE(s.has_joined());
+    EXPECT_EQ(second.why_not_ready(), "");
+    stop = true;
+  });
+  EXPECT_FALSE(failed) << failed->message;
+}
+
 TEST_F(pair, a_member_that_the_group_went_on_without_makes_a_new_client) {
   produce(c, 20);
   int lost_at = 0;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "unit/app/pair_fixture.hpp"
 
@@ -127,6 +128,37 @@ TEST_F(pair_topics, that_are_deleted_later_do_not_hold_up_the_others) {
   EXPECT_NE(why.find("the topic `o` does not exist"), std::string::npos) << why;
   EXPECT_EQ(second.seen(), expected(c));
   EXPECT_LT(clock.waited, std::chrono::minutes{5}) << "it is ready when the topic is there";
+}
+
+/// The first instance has a receiver that takes nothing, and messages stay.
+TEST_F(pair_topics, that_are_all_gone_do_not_hold_up_messages) {
+  std::atomic<int> sent{0};
+  for (pair_support::instance* each : {&first, &second}) {
+    each->change = [](config& of) {
+      of.sinks = {{.name = "audit", .kind = sink_config::kind_of::callback, .http = {}}};
+      of.streams.front().emit = {{.topic = "sink:audit"}};
+    };
+  }
+  first.sinks.add("audit", [](const sink_message&) { return sink_answer{sink_answer::how::again, "full"}; });
+  second.sinks.add("audit", [&](const sink_message&) {
+    ++sent;
+    return sink_answer{};
+  });
+  let_first_read(10);
+  c.owner = &c;  // another instance has the slot
+  ASSERT_FALSE(second.run(until_polled(50)));
+  ASSERT_EQ(sent, 0);
+  c.owner = nullptr;
+  c.gone = {k_input.topic};
+  const auto failed = second.run([&](pair_source&, std::atomic<bool>& stop) {
+    std::this_thread::sleep_for(milliseconds{1});
+    why = second.why_not_ready();
+    clock.waited += milliseconds{20};
+    if (sent == 10 || clock.waited > std::chrono::minutes{1}) stop = true;
+  });
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(sent, 10);
+  EXPECT_NE(why.find("the topic `" + k_input.topic + "` does not exist"), std::string::npos) << why;
 }
 
 TEST_F(pair_topics, that_are_gone_do_not_keep_a_standby_from_coming_back) {

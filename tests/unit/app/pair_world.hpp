@@ -223,6 +223,7 @@ class instance {
   const clock_port* clock{nullptr};       ///< none: the system's
   const disk_space_port* space{nullptr};  ///< none: the system's
   resume_option resume{resume_option::none};
+  ratchet::sinks sinks;
 
   /// Runs it until `on_poll` sets the stop, or kills it.
   std::optional<problem> run(const std::function<void(pair_source&, std::atomic<bool>&)>& on_poll,
@@ -231,6 +232,7 @@ class instance {
     engine_options options;
     options.replicates = true;
     options.resume = resume;
+    options.sinks = sinks;
     options.clock = clock;
     options.space = space;
     options.make_source = [&]() -> reported<std::unique_ptr<source>> {

@@ -131,5 +131,10 @@ TEST_F(ownership, knows_how_long_a_killed_member_is_listed) {
   EXPECT_EQ(of->longest_absence(), 8s);
 }
 
+TEST_F(ownership, knows_that_the_session_of_a_pair_is_shorter) {
+  w.settings.replicate = replicate_config{"log", "a", {}, "lz4", {}, {}};
+  EXPECT_EQ(of->longest_absence(), 8s);
+}
+
 }  // namespace
 }  // namespace ratchet::testing

@@ -61,6 +61,15 @@ TEST(member_names_of_clients, of_an_owner_stay_while_nobody_else_has_fenced) {
   EXPECT_EQ(names.next({4, 0}, k_late), member_name({4, 0}, k_late, "a"));
 }
 
+TEST(member_names_of_clients, are_known_again) {
+  member_names names{"a"};
+  const std::string first = names.next({3, 0}, k_early);
+  EXPECT_TRUE(names.is_own(first));
+  EXPECT_TRUE(names.is_own(names.next({3, 0}, k_late)));
+  EXPECT_TRUE(names.is_own(first));
+  EXPECT_FALSE(names.is_own(member_name({3, 1}, k_early, "a")));
+}
+
 TEST(member_names_of_clients, of_who_gave_the_lead_away_are_anew) {
   member_names names{"a"};
   static_cast<void>(names.next({3, 0}, k_early));

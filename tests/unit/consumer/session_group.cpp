@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <librdkafka/rdkafka.h>
 
+#include "consumer/member_name.hpp"
 #include "kafka/kafka_error.hpp"
 #include "support/session_world.hpp"
 
@@ -88,6 +89,22 @@ TEST(session_group, waits_as_long_as_the_sessions_of_the_config) {
   w.source.at_end = {};
   ASSERT_EQ(w.run_to_end().end, session_end::refused);
   EXPECT_EQ(w.logged("waiting up to 12 s"), 1U) << w.logged();
+}
+
+/// An operator goes on without the log, and waits at the terminal.
+TEST(session_group, waits_for_the_instances_of_a_pair_no_longer_than_their_sessions) {
+  claimed_by_another w{resume_option::takeover};
+  const std::string name = member_name({3, 1}, timestamp{}, "ratchet-1");
+  w.source.others = {{name + "-uuid", name, "/10.0.0.7"}};
+  w.source.at_end = {};
+  w.source.tick = std::chrono::seconds{1};
+  const auto begun = w.clock.steady();
+  const session_result ended = w.run_to_end();
+  ASSERT_EQ(ended.end, session_end::refused);
+  EXPECT_LT(w.clock.steady() - begun, std::chrono::seconds{10});
+  EXPECT_GE(w.clock.steady() - begun, std::chrono::seconds{6}) << "one that was killed is listed as long";
+  EXPECT_NE(ended.why->message.find("it has live members (`ratchet-1` at /10.0.0.7)"), std::string::npos)
+      << ended.why->message;
 }
 
 TEST(session_group, ends_the_wait_for_others_when_told_to_stop) {

@@ -231,12 +231,12 @@ INSTANTIATE_TEST_SUITE_P(that_is, an_answer_before_the_end_of_the_body, ::testin
 
 enum class at_the_end : std::uint8_t { closes, stays };
 
-/// Takes a message when it has seen its head, reads so much of its body, and closes; or stays as long as this
-/// lives.
+/// Takes a message when it has seen its head, with an answer of so many bytes, reads so much of its body, and
+/// closes; or stays as long as this lives.
 class early_taker {
  public:
-  explicit early_taker(std::size_t reads, at_the_end then = at_the_end::closes)
-      : reads_{reads}, then_{then}, serving_{[this] { serve(); }} {}
+  explicit early_taker(std::size_t reads, at_the_end then = at_the_end::closes, std::size_t says = 0)
+      : reads_{reads}, then_{then}, says_{says}, serving_{[this] { serve(); }} {}
   ~early_taker() {
     is_over_ = true;
     if (serving_.joinable()) serving_.join();
@@ -260,7 +260,8 @@ class early_taker {
     std::string got;
     const std::size_t head =
         boost::asio::read_until(from, boost::asio::dynamic_buffer(got), "\r\n\r\n", code);
-    const std::string taken = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    const std::string taken =
+        "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(says_) + "\r\n\r\n" + std::string(says_, 'y');
     boost::asio::write(from, boost::asio::buffer(taken), code);
     body_bytes_ = got.size() - head;
     std::string piece(std::size_t{1} << 20U, '\0');
@@ -273,6 +274,7 @@ class early_taker {
   tcp::acceptor acceptor_{context_, tcp::endpoint{boost::asio::ip::make_address("127.0.0.1"), 0}};
   const std::size_t reads_;
   const at_the_end then_;
+  const std::size_t says_;
   std::atomic<bool> is_over_{false};
   std::size_t body_bytes_{0};
   std::thread serving_;
@@ -282,6 +284,18 @@ TEST(a_message_that_is_taken_early, is_written_to_its_end) {
   early_taker server{k_large_value};
   {
     const sink_under_attack sink{server.url(), std::chrono::hours{1}};
+    ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
+    const std::vector<delivery> said = sink.wait_for(1);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said.front().ended, how::done) << said.front().text;
+  }
+  EXPECT_EQ(server.body_bytes_at_the_end(), k_large_value);
+}
+
+TEST(a_message_that_is_taken_early, is_written_to_its_end_behind_however_long_an_answer) {
+  early_taker server{k_large_value, at_the_end::closes, std::size_t{24} << 20U};
+  {
+    const sink_under_attack sink{server.url(), std::chrono::seconds{30}};
     ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
     const std::vector<delivery> said = sink.wait_for(1);
     ASSERT_EQ(said.size(), 1U);
@@ -309,6 +323,16 @@ TEST(a_message_that_is_taken_early, is_sent_again_where_nobody_reads_it) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said.front().ended, how::again);
   EXPECT_THAT(said.front().text, HasSubstr("answers 200, and has not read the message within 500 ms"));
+}
+
+TEST(a_message_that_is_taken_early, is_not_waited_for_behind_an_endless_answer) {
+  hostile_http_server server{{.first = "HTTP/1.1 200 OK\r\n\r\n", .endless = std::string(1U << 18U, 'a')}};
+  const sink_under_attack sink{server.url(), seconds{2}};
+  ASSERT_TRUE(is_taken(sink.to->send(large_row(0))));
+  const std::vector<delivery> said = sink.wait_for(1);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said.front().ended, how::again);
+  EXPECT_LT(server.bytes_sent(), std::size_t{48} << 20U) << "the rest lies in the buffers of the kernel";
 }
 
 TEST(an_unasked_answer, is_none_to_the_next_request) {
