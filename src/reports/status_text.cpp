@@ -87,7 +87,7 @@ void append_counters(std::string& out, const counters& c) {
   if (c.forgotten != 0) count_line(out, "forgotten", c.forgotten, "aggregates whose retention is over");
 }
 
-/// "aggregate, sequence in all; time in 3; type (/evtType) in none": what is amiss comes last.
+/// "all have aggregate, sequence; 3 have time; none has type (/evtType)": what is amiss comes last.
 void append_fields(std::string& out, const std::optional<live_fields>& found) {
   if (!found || found->events == 0) return;
   std::string all;
@@ -98,15 +98,15 @@ void append_fields(std::string& out, const std::optional<live_fields>& found) {
     if (field.found == found->events) {
       add(all, field.name);
     } else if (field.found > 0) {
-      add(some, field.name + " in " + std::to_string(field.found));
+      add(some, std::to_string(field.found) + " have " + field.name);
     } else {
       add(none, field.name + " (" + field.from + ")");
     }
   }
-  std::string text = all.empty() ? "" : all + " in all";
+  std::string text = all.empty() ? "" : "all have " + all;
   if (!some.empty()) text += (text.empty() ? "" : "; ") + some;
-  if (!none.empty()) text += (text.empty() ? "" : "; ") + none + " in none";
-  count_line(out, "fields of", found->events, text);
+  if (!none.empty()) text += (text.empty() ? "" : "; ") + std::string{"none has "} + none;
+  append_line(out, "  of " + counted(found->events, "event") + " since the start " + text);
 }
 
 /// Until they are borne out, window and gaps stay where they are. The first ones of a partition are nothing
@@ -139,7 +139,8 @@ void append_gap(std::string& out, const stream_report& stream) {
   line += "   " + shown_id(gap.aggregate) + ": ";
   line += gap.missing ? missing_text(*gap.missing) : "earlier events are missing";
   if (!stream.state.floor)
-    return append_line(out, line + "; it has no age yet, and is not skipped: the records have no known time");
+    return append_line(out, line + "; it has no age yet, because too few records agree on the stream's time; until then no "
+                           "`gap.policy` skips it or stops the stream");
   append_line(out, line + ", for " + age_text(age_of(gap, stream.state)) + " of stream time");
 }
 
