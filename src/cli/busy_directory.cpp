@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::milliseconds k_look_again{50};
 constexpr std::chrono::seconds k_moment{2};
 
-void tell(const std::string& what) {
+void tell_on_stderr(const std::string& what) {
   std::string line;
   append_line(line, "ratchet: " + what);
   std::fputs(line.c_str(), stderr);
@@ -38,7 +38,7 @@ void wait_for_directory(const std::filesystem::path& state, std::chrono::millise
   bool told = false;
   while (is_busy(state) && std::chrono::steady_clock::now() < begin + patience) {
     if (!told && std::chrono::steady_clock::now() > begin + k_moment) {
-      tell("waiting for the process that is starting or stopping in " + state.string());
+      tell_on_stderr("waiting for the process that is starting or stopping in " + state.string());
       told = true;
     }
     std::this_thread::sleep_for(k_look_again);
@@ -46,8 +46,8 @@ void wait_for_directory(const std::filesystem::path& state, std::chrono::millise
 }
 
 void say_that_it_waits() {
-  tell("waiting for the instance: it takes decisions once it has claimed its consumer group; " +
-       typed_command("status") + " shows what it waits for");
+  tell_on_stderr("waiting for the instance: it takes decisions once it has claimed its consumer group; " +
+                 typed_command("status") + " shows what it waits for");
 }
 
 }  // namespace ratchet::cli

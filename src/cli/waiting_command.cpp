@@ -231,21 +231,20 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   // What is only told changes nothing: a start that writes would take the config's meaning, and discard what
   // it says is to be discarded.
   if (!o.request.act) {
-    const auto refused = make_streams(settings, {});
+    const auto streams = make_streams(settings, {});  // without the reducers of a program
     waiting_desk none;
-    none.would_refuse = !refused;
+    none.would_refuse = !streams;
     RATCHET_TRY(read_directory(directory, [&](const store_view& view, const auto&) {
       return answer_waiting(view, directory.streams, o.request, none, sink);
     }));
-    if (!refused) tell_refusal(refused.error());
+    if (!streams) tell_refusal(streams.error());
     return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   lift_descriptor_limit();
   auto opened =
       engine::open(std::move(settings), {}, {make_log(o.log), resume_option::none, nullptr, nullptr});
   if (!opened) {
-    return explain_busy(std::move(opened).error(),
-                        "an instance that is starting or stopping does not answer; try again");
+    return explain_busy(std::move(opened).error(), k_of_silent_instance);
   }
   engine& e = *opened.value();
   pipeline way{e.tasks(), e.state(), e.clock()};

@@ -36,7 +36,9 @@ void flow_control::look(time_point now) {
 
 void flow_control::tell_of_disk(time_point now) {
   if (space_lines_.due(now))
-    tell(deps_.log, log_kind::disk_low, "{}; reading is paused until there is room", space_.text());
+    tell(deps_.log, log_kind::disk_low, "{}; reading is paused until there is room{}", space_.text(),
+         deps_.settings.replicate ? ", or until `ratchet handover` gives the state to the other instance"
+                                  : "");
   deps_.status.raise_condition(space_guard::k_condition, space_.text());
 }
 

@@ -28,6 +28,7 @@ constexpr std::size_t k_most_members_named = 5;
 constexpr const char* k_others_condition = "others";
 /// librdkafka's default, and ours.
 constexpr milliseconds k_default_session{45'000};
+constexpr milliseconds k_session_of_pair{6'000};  // see engine::open_replicated()
 /// Behind its session a killed member is gone within this.
 constexpr milliseconds k_expiry_slack{2'000};
 /// A group that was empty waits for further members first, for 3 s by default
@@ -69,7 +70,7 @@ turn_result<> group_ownership::check_before_joining() {
 milliseconds group_ownership::session_timeout() const {
   const auto& properties = deps_.settings.kafka.properties;
   const auto set = properties.find("session.timeout.ms");
-  if (set == properties.end()) return k_default_session;
+  if (set == properties.end()) return deps_.settings.replicate ? k_session_of_pair : k_default_session;
   const std::string& text = set->second;
   milliseconds::rep count = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), count);

@@ -100,9 +100,10 @@ bool lead_handover::awaits_successor(replicate::log_epoch epoch) {
     desk_.answer(problem{errc::timed_out,
                          "this instance has not read of `" + to_ + "` owning the state within " +
                              std::to_string(k_successor_patience.count()) + " s",
-                         "look at `ratchet status` there; this instance joins the group again as soon as it "
-                         "can, and the group "
-                         "gives the state to one of its members",
+                         "look at `ratchet status` there: it may own the state; this instance reads no log "
+                         "while its own disk is low, and then cannot see that; otherwise this instance joins "
+                         "the group again, and "
+                         "the group gives the state to one of its members",
                          {}});
     to_.clear();
   }

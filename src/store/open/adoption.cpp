@@ -99,8 +99,8 @@ problem changed_meaning(const store_options& options, changed_streams changed) {
           "change the settings back (a fixed reducer whose state means the same keeps its name and version: "
           "then `ratchet waiting replay` tries the waiting events again); or keep this state and give the "
           "new settings a `state.path` and a `kafka.group` of their own" +
-          (options.replicated ? ", and a log topic" : "") +
-          ". Windows, limits, intervals, outputs" + (options.replicated ? "" : " and new tables") +
+          (options.replicated ? ", and a log topic" : "") + ". Windows, limits, intervals, outputs" +
+          (options.replicated ? "" : " and new tables") +
           " may change at any time: see `Change the config` in docs/operating/upgrading.md",
       std::move(changed.lines)};
   if (!changed.forgotten.empty()) refused.hint = hint_of(changed.forgotten);

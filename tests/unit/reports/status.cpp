@@ -180,8 +180,8 @@ TEST(status, tells_in_how_many_events_a_field_was_found) {
   stream_report stream = some_stream();
   stream.fields = live_fields{};
   stream.fields->events = 152;
-  stream.fields->fields = {{"event_id", "/id", 152}, {"aggregate", "key", 152}, {"time", "/t", 3},
-                           {"type", "/kind", 0}};
+  stream.fields->fields = {
+      {"event_id", "/id", 152}, {"aggregate", "key", 152}, {"time", "/t", 3}, {"type", "/kind", 0}};
   EXPECT_NE(status_text(report_with(stream))
                 .find("\n  of 152 events since the start all have event_id, aggregate; 3 have time; none has "
                       "type (/kind)\n"),
