@@ -20,7 +20,6 @@
 #include "control/protocol.hpp"
 #include "control/requests.hpp"
 #include "control/socket.hpp"
-#include "core/typed_command.hpp"
 #include "ports/foreign_group.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
