@@ -9,6 +9,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ratchet DESTINATION ${CMAKE_INST
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Where the pages for users link to them.
+install(FILES ${PROJECT_SOURCE_DIR}/tools/alerts.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}/tools)
+install(FILES ${PROJECT_SOURCE_DIR}/tests/alerts/alerts_test.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/alerts)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/install/payment_view ${PROJECT_SOURCE_DIR}/tests/install/payments_server
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/install)
 if(RATCHET_BUNDLED)
   # What is linked in takes its licences along.
   install(FILES ${rocksdb_SOURCE_DIR}/LICENSE.Apache ${rocksdb_SOURCE_DIR}/LICENSE.leveldb

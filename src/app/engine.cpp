@@ -28,6 +28,7 @@
 #include "ports/thread_edge.hpp"
 #include "process/refusal_of_thread.hpp"
 #include "reports/table_reading.hpp"
+#include "reports/wait_explanation.hpp"
 #include "store/engine/open_files.hpp"
 #include "store/files/private_directory.hpp"
 #include "store/rocks_store.hpp"
@@ -450,7 +451,22 @@ std::vector<stream_report> engine::reports() const {
     const auto fields = live.fields.find(name);
     if (fields != live.fields.end()) reports.back().fields = fields->second;
   }
+  add_gaps(reports);
   return reports;
+}
+
+/// What cannot be read has been told of already, or is met by whoever goes on.
+void engine::add_gaps(std::vector<stream_report>& reports) const {
+  const auto view = store_->view();
+  if (!view) return;
+  const auto known = view.value()->streams();
+  if (!known) return;
+  for (const named_stream& stream : known.value()) {
+    const auto at = std::find_if(reports.begin(), reports.end(),
+                                 [&](const stream_report& r) { return r.name == stream.name; });
+    if (at == reports.end()) continue;
+    if (auto gap = oldest_gap_of(*view.value(), stream)) at->oldest_gap = std::move(gap).value();
+  }
 }
 
 }  // namespace ratchet

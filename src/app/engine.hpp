@@ -122,6 +122,7 @@ class engine {
  private:
   engine(config, stream_list, engine_options);
 
+  void add_gaps(std::vector<stream_report>&) const;
   [[nodiscard]] std::optional<problem> open_store();
   /// The same; where the state cannot be opened for what is in it, and `rebuild` was said, a new one.
   [[nodiscard]] std::optional<problem> open_or_rebuild();

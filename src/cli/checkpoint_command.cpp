@@ -34,8 +34,7 @@ reported<void> take(const directory_to_read& from, const checkpoint_request& req
   const system_clock_port clock;
   auto taken = checkpoint_directory(from.path, request.target, clock.now());
   if (!taken) {
-    return explain_busy(std::move(taken).error(),
-                        "an instance that is starting or stopping does not answer; try again");
+    return explain_busy(std::move(taken).error(), k_of_silent_instance);
   }
   sink(checkpoint_report(taken.value(), request.json));
   return BOOST_OUTCOME_V2_NAMESPACE::success();

@@ -46,8 +46,7 @@ reported<void> read_directory(
     const std::function<reported<void>(const store_view&, const std::optional<replica_at_rest>&)>& read) {
   auto opened = open_store_read_only(directory.path);
   if (!opened) {
-    return explain_busy(std::move(opened).error(),
-                        "an instance that is starting or stopping does not answer; try again");
+    return explain_busy(std::move(opened).error(), k_of_silent_instance);
   }
   RATCHET_TRY(must_be_of_group(directory, *opened.value()));
   const auto view = opened.value()->view();

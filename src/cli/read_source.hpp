@@ -79,6 +79,10 @@ class standard_output {
     const directory_to_read&,
     const std::function<reported<void>(const store_view&, const std::optional<replica_at_rest>&)>& read);
 
+constexpr const char* k_of_silent_instance =
+    "an instance that is starting or stopping does not answer: try again; one that hangs does not answer "
+    "either: look at `/livez` and at the process";
+
 /// The problem of a directory that could not be opened beside whoever has it open.
 [[nodiscard]] problem explain_busy(problem, const char* hint);
 

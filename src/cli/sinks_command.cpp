@@ -37,6 +37,7 @@ reported<void> ask(const sinks_options& o, const byte_sink& sink) {
   }
   constexpr std::chrono::minutes k_patience{2};  // longer than a decision waits for the claim, and says so
   client->wait_longer({k_patience, k_patience});
+  if (o.request.verb != sink_verb::list) client->tell_of_silence(say_that_it_waits);
   return client->ask(to_words(o.request), sink);
 }
 

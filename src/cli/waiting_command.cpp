@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -26,6 +27,7 @@
 #include "decode/time_text.hpp"
 #include "reports/rejected_list.hpp"
 #include "reports/wait_explanation.hpp"
+#include "streams/stream_definition.hpp"
 #include "text/byte_sink.hpp"
 #include "text/units.hpp"
 
@@ -200,6 +202,12 @@ struct decide_options {
   log_option log;
 };
 
+/// What `--yes` would meet. On standard error, as the list may be JSON.
+void tell_refusal(problem p) {
+  p.message = "while no instance runs, --yes is refused: " + p.message;
+  std::fputs(to_text(p).c_str(), stderr);
+}
+
 /// Asks the instance that runs; where none does, opens the directory and does it here.
 reported<void> decide(const decide_options& o, const byte_sink& sink) {
   RATCHET_TRY(auto settings, load(o.list.source.config, config_use::state_only));
@@ -210,6 +218,7 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   if (client) {
     constexpr std::chrono::hours k_patience{24};  // a daemon that dies ends the wait
     client->wait_longer({k_patience, k_patience});
+    client->tell_of_silence(say_that_it_waits);
     return client->ask(to_words(o.request), sink);
   }
   std::error_code code;
@@ -222,16 +231,20 @@ reported<void> decide(const decide_options& o, const byte_sink& sink) {
   // What is only told changes nothing: a start that writes would take the config's meaning, and discard what
   // it says is to be discarded.
   if (!o.request.act) {
-    return read_directory(directory, [&](const store_view& view, const auto&) {
-      return answer_waiting(view, directory.streams, o.request, {}, sink);
-    });
+    const auto streams = make_streams(settings, {});  // without the reducers of a program
+    waiting_desk none;
+    none.would_refuse = !streams;
+    RATCHET_TRY(read_directory(directory, [&](const store_view& view, const auto&) {
+      return answer_waiting(view, directory.streams, o.request, none, sink);
+    }));
+    if (!streams) tell_refusal(streams.error());
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
   }
   lift_descriptor_limit();
   auto opened =
       engine::open(std::move(settings), {}, {make_log(o.log), resume_option::none, nullptr, nullptr});
   if (!opened) {
-    return explain_busy(std::move(opened).error(),
-                        "an instance that is starting or stopping does not answer; try again");
+    return explain_busy(std::move(opened).error(), k_of_silent_instance);
   }
   engine& e = *opened.value();
   pipeline way{e.tasks(), e.state(), e.clock()};

@@ -222,6 +222,29 @@ void add_limits_of_built_in(const stream_config& stream, std::vector<std::string
   for (const std::string& to : left_to_programs(stream)) out.push_back("nothing is published to " + to + who);
 }
 
+std::string any_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " or ") + word;
+  return text;
+}
+
+/// Which events it handles, and which of them delete.
+std::string words_of_choice(const stream_config& stream) {
+  std::string text;
+  if (!stream.types.empty()) text += "; handles the types " + joined(stream.types) + " alone";
+  std::string ignored = stream.ignore.empty() ? "" : "the types " + joined(stream.ignore);
+  if (!stream.ignore_having.empty())
+    ignored += (ignored.empty() ? "events with " : ", events with ") + stream.ignore_having;
+  if (stream.ignore_tombstones) ignored += ignored.empty() ? "null values" : ", null values";
+  if (!ignored.empty()) text += "; ignores " + ignored;
+  const delete_config& deletes = stream.envelope.deletes;
+  if (!deletes.types.empty()) text += "; an event of type " + any_of(deletes.types) + " deletes";
+  if (!deletes.field.empty())
+    text += "; an event deletes whose " + deletes.field + " is " +
+            (deletes.is.empty() ? "not null, false, 0 or empty" : any_of(deletes.is));
+  return text;
+}
+
 /// What of a record the reducer is given.
 std::string payload_of(const stream_config& stream) {
   const std::string& from = stream.reducer.from;
@@ -266,6 +289,7 @@ std::string describe(const stream_config& stream) {
   }
   if (stream.retention)
     text += "; forgets an aggregate without an event for " + format_duration(*stream.retention);
+  text += words_of_choice(stream);
   const std::string what = payload_of(stream);
   switch (stream.reducer.kind) {
     case reducer_config::kind_of::merge_patch:

@@ -20,7 +20,6 @@ constexpr seconds k_ask_ends{5};
 constexpr seconds k_one_question{2};
 /// No answer to any question for so long: the brokers are away.
 constexpr seconds k_silence{5};
-constexpr const char* k_brokers_condition = "brokers";
 
 }  // namespace
 

@@ -284,9 +284,9 @@ void consumer_session::tell_of_waiting(time_point now) {
   const bool none_is_left = gone && !gone->empty() && gone->size() == topics_.size();
   const std::string why =
       none_is_left ? "waiting for the group to assign partitions: " + group_ownership::no_broker_knows(*gone)
-                   : "waiting for the group to assign partitions: the group first waits for its other "
-                     "members; a killed "
-                     "member counts until its session ends, up to " +
+                   : "waiting for the group to assign partitions: it first waits for its other members, and "
+                     "for the one that this instance was before; a member that is gone counts until its "
+                     "session ends, up to " +
                          std::to_string(
                              std::chrono::ceil<std::chrono::seconds>(ownership_.session_timeout()).count()) +
                          " s";

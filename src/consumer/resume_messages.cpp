@@ -91,8 +91,9 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
                  ? "make sure that the original is stopped and does not start again, then start with "
                    "`--resume "
                    "takeover`: the copy goes on at its own offsets, and the original is refused from then on"
-                 : "make sure that the other copy is stopped and does not start again, then start with "
-                   "`--resume takeover`";
+                 : "decide which copy goes on; stop the other copy, and make sure that it does not start "
+                   "again; then "
+                   "start the copy that goes on, with `--resume takeover` if it is refused";
     case resume_row::other_store:
       return "give each state directory a `kafka.group` of its own, or start with the directory that holds "
              "the group; if this directory is the right one, see `Take the group back` in "

@@ -356,7 +356,12 @@ std::optional<problem> slot_replica::refused() const {
         "the replicated log " + to_string(of_.where) + " cannot be followed behind step " +
             std::to_string(position().step) + record + ": " + replicate::words_of(*why) + " (" +
             replicate::name_of(*why) + ")",
-        *why == replicate::refusal::epochs_used_up ? way_to_another_log() + "; " + table : table);
+        *why == replicate::refusal::epochs_used_up ? way_to_another_log() + "; " + table
+        : *why == replicate::refusal::ends_earlier
+            ? "if you have deleted the log and begun it again with another directory, move this directory "
+              "away and start with an empty one; for any other cause " +
+                  table
+            : table);
   }
   if (unfit_) {
     return refused_for("step " + std::to_string(unfit_->step) + " of the replicated log " +

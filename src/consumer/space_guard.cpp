@@ -55,8 +55,8 @@ std::string space_guard::text() const {
   const std::uint64_t keep = reserve();
   return "disk space is low: " + in_mebibytes(found_.free) + " of " + in_mebibytes(found_.size) +
          " are free on the file system of " + directory_.string() + ", and " + in_mebibytes(keep) +
-         (configured_ ? " are to be kept (state.min_free)" : " are kept by default") + "; from " +
-         in_mebibytes(enough(keep)) + " on there is room again";
+         (configured_ ? " are to be kept (state.min_free)" : " are kept by default") +
+         "; it counts as low until " + in_mebibytes(enough(keep)) + " are free";
 }
 
 problem space_guard::refusal() const {

@@ -25,6 +25,7 @@ reported<void> control_client::ask(std::span<const std::string> words, const byt
   const auto deadline = std::chrono::steady_clock::now() + timeouts_.first_byte;
   // Whether the request went out whole does not matter: the server may have said no before its end.
   static_cast<void>(write_exactly(socket_.get(), bytes.data(), bytes.size(), deadline, -1));
+  if (tell_ && !stopped_before(std::chrono::steady_clock::now() + silence_, socket_.get())) tell_();
   return read_response(socket_.get(), timeouts_, sink);
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,6 +35,12 @@ class control_client {
   void ask_of_group(std::string group) { group_ = std::move(group); }
   /// For what takes longer than a read: in place of the timeouts given at connect().
   void wait_longer(const response_timeouts& timeouts) noexcept { timeouts_ = timeouts; }
+  /// Has ask() call it once where no answer has begun after that long, and go on waiting.
+  void tell_of_silence(std::function<void()> tell,
+                       std::chrono::milliseconds after = std::chrono::seconds{2}) {
+    tell_ = std::move(tell);
+    silence_ = after;
+  }
 
  private:
   control_client(unique_fd socket, const response_timeouts& timeouts)
@@ -42,6 +49,8 @@ class control_client {
   unique_fd socket_;
   response_timeouts timeouts_;
   std::optional<std::string> group_;  ///< none: whoever answers
+  std::function<void()> tell_;        ///< empty: nobody is told
+  std::chrono::milliseconds silence_{0};
 };
 
 }  // namespace ratchet

@@ -20,7 +20,6 @@
 #include "control/protocol.hpp"
 #include "control/requests.hpp"
 #include "control/socket.hpp"
-#include "core/typed_command.hpp"
 #include "ports/foreign_group.hpp"
 #include "ports/thread_edge.hpp"
 #include "ports/thread_name.hpp"
@@ -63,10 +62,16 @@ std::optional<problem> refusal_of_standby(const instance_status& status) {
   }
   const std::string what = "this instance, `" + slot->instance + "`, is a standby, so nothing was done; ";
   if (!slot->owner || slot->owner->instance == slot->instance) {
-    return problem{errc::not_owner,
-                   what + "it does not know yet which instance owns the state",
-                   "type it on the other machine, where " + typed_command("status") + " says `owner`",
-                   {}};
+    const bool had_own_name = slot->owner.has_value();
+    return problem{
+        errc::not_owner,
+        what + (had_own_name ? "the last owner had its name: it was this instance, or another one that has "
+                               "the same `replicate.instance`"
+                             : "it does not know yet which instance owns the state"),
+        "type it on the machine where `/readyz` says `ok: owner`; while no broker answers, no "
+        "instance owns the state: try again when they do" +
+            std::string{had_own_name ? "; give each instance a `replicate.instance` of its own" : ""},
+        {}};
   }
   return problem{errc::not_owner,
                  what + instance_text(slot->owner->instance, slot->owner->advertise) + " owns the state",

@@ -244,8 +244,10 @@ class request_walk {
   [[nodiscard]] reported<void> end() {
     if (found_ == 0) return nothing_fits();
     if (!request_.json && !request_.act) {
-      sink_(counted(found_, what()) + "; nothing was changed: add " + (needs_all() ? "--all " : "") +
-            "--yes to do it\n");
+      sink_(counted(found_, what()) + "; nothing was changed" +
+            (desk_.would_refuse
+                 ? "\n"
+                 : std::string{": add "} + (needs_all() ? "--all " : "") + "--yes to do it\n"));
     } else if (!request_.json) {
       sink_(std::to_string(done_) + " of " + counted(found_, what()) +
             (is_replay() ? " applied\n" : " done\n"));

@@ -58,6 +58,8 @@ struct waiting_desk {
   /// Lets the owner go on for a while. False: nobody does, or the instance is being stopped.
   std::function<bool(std::chrono::milliseconds)> pause;
   std::chrono::milliseconds patience{10'000};  ///< with what is to be tried again
+  /// Who would refuse to act: what is only told does not advise it then.
+  bool would_refuse{false};
 };
 
 /// Finds the events of the view that fit, has done what is wanted with them, and tells; of those that are to

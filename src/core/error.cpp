@@ -181,6 +181,24 @@ int exit_code(const std::error_code& code) noexcept {
   return std::string_view{code.category().name()} == "kafka" ? k_exit_unavailable : k_exit_io;
 }
 
+namespace {
+
+/// A long hint with several ways out has a line for each of them.
+void append_hint(std::string& out, std::string_view hint) {
+  constexpr std::size_t k_long = 160;
+  constexpr std::string_view k_other{"; or "};
+  const char* before = "  -> ";
+  for (std::size_t end = hint.size() > k_long ? hint.find(k_other) : std::string_view::npos;
+       end != std::string_view::npos; end = hint.find(k_other)) {
+    append_line(out, before + std::string{hint.substr(0, end)} + ";");
+    hint.remove_prefix(end + 2);
+    before = "     ";
+  }
+  append_line(out, before + std::string{hint});
+}
+
+}  // namespace
+
 std::string to_text(const problem& p) {
   std::string text;
   append_line(text, "ratchet: " + (p.message.empty() ? p.code.message() : p.message));
@@ -194,7 +212,7 @@ std::string to_text(const problem& p) {
     if (!d.hint.empty()) line += "; " + d.hint;
     append_line(text, line);
   }
-  if (!p.hint.empty()) append_line(text, "  -> " + p.hint);
+  if (!p.hint.empty()) append_hint(text, p.hint);
   return text;
 }
 

@@ -75,6 +75,7 @@ result<explain_report> begin(const store_view& view, const named_stream& stream)
   explain_report report;
   report.stream = stream.name;
   report.keeps_ids = keeps_ids(stream);
+  report.supersedes = rules_of(stream).order == order::latest;
   report.ids = id_spelling::of(stream);
   RATCHET_TRY(const stream_state state, view.load(stream.id));
   report.floor = state.floor;

@@ -77,6 +77,7 @@ struct explain_report {
   std::optional<timestamp> floor;
   std::optional<timestamp> forgotten_before;  ///< retention_state::before
   bool keeps_ids{true};
+  bool supersedes{true};  ///< the stream's order: a newer event may replace an older one of its step
   id_place place{id_place::not_seen};   ///< of `event`
   std::optional<timestamp> event_time;  ///< of `event`: its own, else the latest that it is filed under
   std::vector<explained_aggregate> aggregates;

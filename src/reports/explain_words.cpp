@@ -84,7 +84,9 @@ std::string retention_text(const explain_report& report) {
 std::string window_text(const explain_report& report) {
   switch (report.place) {
     case id_place::inside:
-      return "inside: applied, or superseded by a newer event of the same step; " + floor_text(report);
+      return (report.supersedes ? "inside: applied, or superseded by a newer event of the same step; "
+                                : "inside: applied; ") +
+             floor_text(report);
     case id_place::before_floor:
       return "older than it: a repeat would no longer be recognised by this id; " + floor_text(report);
     case id_place::not_seen:

@@ -57,7 +57,7 @@ struct stream_report {
   stream_state state;
   live_partitions live;                    ///< empty without Kafka
   rejected_walk rejected;                  ///< newest first; empty: they are not listed
-  std::optional<gap_report> oldest_gap{};  ///< not looked up for a run's own report
+  std::optional<gap_report> oldest_gap{};  ///< none: no gap has an age, or none was looked for
   std::optional<live_fields> fields{};     ///< none: no event was read yet, or nobody runs
 };
 

@@ -87,7 +87,7 @@ void append_counters(std::string& out, const counters& c) {
   if (c.forgotten != 0) count_line(out, "forgotten", c.forgotten, "aggregates whose retention is over");
 }
 
-/// "aggregate, sequence in all; time in 3; type (/evtType) in none": what is amiss comes last.
+/// "all have aggregate, sequence; 3 have time; none has type (/evtType)": what is amiss comes last.
 void append_fields(std::string& out, const std::optional<live_fields>& found) {
   if (!found || found->events == 0) return;
   std::string all;
@@ -98,15 +98,15 @@ void append_fields(std::string& out, const std::optional<live_fields>& found) {
     if (field.found == found->events) {
       add(all, field.name);
     } else if (field.found > 0) {
-      add(some, field.name + " in " + std::to_string(field.found));
+      add(some, std::to_string(field.found) + " have " + field.name);
     } else {
       add(none, field.name + " (" + field.from + ")");
     }
   }
-  std::string text = all.empty() ? "" : all + " in all";
+  std::string text = all.empty() ? "" : "all have " + all;
   if (!some.empty()) text += (text.empty() ? "" : "; ") + some;
-  if (!none.empty()) text += (text.empty() ? "" : "; ") + none + " in none";
-  count_line(out, "fields of", found->events, text);
+  if (!none.empty()) text += (text.empty() ? "" : "; ") + std::string{"none has "} + none;
+  append_line(out, "  of " + counted(found->events, "event") + " since the start " + text);
 }
 
 /// Until they are borne out, window and gaps stay where they are. The first ones of a partition are nothing
@@ -139,7 +139,10 @@ void append_gap(std::string& out, const stream_report& stream) {
   line += "   " + shown_id(gap.aggregate) + ": ";
   line += gap.missing ? missing_text(*gap.missing) : "earlier events are missing";
   if (!stream.state.floor)
-    return append_line(out, line + "; it has no age yet, and is not skipped: the records have no known time");
+    return append_line(
+        out, line +
+                 "; it has no age yet, because too few records agree on the stream's time; until then no "
+                 "`gap.policy` skips it or stops the stream");
   append_line(out, line + ", for " + age_text(age_of(gap, stream.state)) + " of stream time");
 }
 
@@ -188,10 +191,13 @@ void append_partitions(std::string& out, const std::vector<partition_report>& pa
   for (const std::string& one : to_do) append_line(out, "  -> " + one);
 }
 
-void append_copy(std::string& out, const store_identity& store) {
+/// Of a replica the step of the log says how far it is, which stands below; its directory counts steps of its
+/// own.
+void append_copy(std::string& out, const store_identity& store, bool is_replica) {
   if (!store.copy) return;
-  append_line(out, "a checkpoint of the store " + store.uuid + ", of its step " +
-                       std::to_string(store.copy->step) + ", taken at " + to_rfc3339(store.copy->taken_at));
+  append_line(out, "a checkpoint of the store " + store.uuid +
+                       (is_replica ? std::string{} : ", of its step " + std::to_string(store.copy->step)) +
+                       ", taken at " + to_rfc3339(store.copy->taken_at));
 }
 
 void append_head(std::string& out, const status_report& report) {
@@ -232,7 +238,7 @@ void append_outboxes(std::string& out, const status_report& report) {
 result<void> write_status_text(const status_report& report, answer_pieces& pieces) {
   std::string out;
   append_head(out, report);
-  if (report.store) append_copy(out, *report.store);
+  if (report.store) append_copy(out, *report.store, report.replica.has_value());
   if (report.live.slot) append_slot(out, *report.live.slot);
   if (report.replica) append_slot(out, *report.replica);
   for (const stream_report& stream : report.streams) {

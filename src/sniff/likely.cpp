@@ -34,8 +34,9 @@ std::string of(std::size_t part, std::size_t all) {
 /// Guesses of one set of records. Scores are relative: only which is higher counts.
 class guesser {
  public:
-  guesser(std::span<const sniffed_record> records, const std::vector<column>& columns)
-      : records_{records}, columns_{columns} {}
+  guesser(std::span<const sniffed_record> records, const std::vector<column>& columns,
+          std::optional<look> known)
+      : records_{records}, columns_{columns}, known_{known} {}
 
   [[nodiscard]] likely run() {
     find_look();
@@ -96,6 +97,11 @@ class guesser {
       objects -= std::min(objects, marks_);
     }
     objects_ = objects;
+    if (known_) {
+      out_.look = *known_;
+      out_.looking_so = records_.size();
+      return;
+    }
     const std::size_t schemas = having({"/schema", "/payload"});
     root_ = 2 * schemas > values_ ? "/payload" : "";
     const std::string op = root_ + "/op";
@@ -411,16 +417,25 @@ class guesser {
            is_in_nearly_all(c);
   }
 
-  /// Members of the outermost object that are in some events only. What a format needs is not the payload.
+  /// Members of the payload that are in some events only. What a format needs is not the payload.
   void find_parts_of_states() {
-    if (out_.look != look::plain && out_.look != look::debezium_outbox) return;
-    std::size_t objects = 0;
-    for (const sniffed_record& r : records_) {
-      const byte_form form = look_at(r.value).form;
-      if (form == byte_form::json_object || form == byte_form::framed_json) ++objects;
+    const bool is_read =
+        out_.look == look::plain || out_.look == look::debezium_outbox || out_.look == look::cloudevents;
+    if (!is_read) return;
+    if (out_.look != look::cloudevents) find_parts_of(root_, objects_);
+    // Behind what an envelope of the producer's own, or of CloudEvents, says of the event.
+    if (!out_.now_and_then.empty() || !root_.empty()) return;
+    for (const char* payload : {"/data", "/payload", "/body", "/detail", "/changes"}) {
+      const column* c = find(columns_, payload);
+      if (c == nullptr || c->objects * 10 < objects_ * 9) continue;
+      return find_parts_of(payload, c->objects);
     }
+    if (out_.look == look::cloudevents && find(columns_, "/specversion") == nullptr)
+      find_parts_of("", objects_);
+  }
+  void find_parts_of(const std::string& root, std::size_t objects) {
     for (const column& c : columns_) {
-      const bool is_member = c.source.starts_with(root_ + "/") && depth_of(c.source) == depth_of(root_) + 1;
+      const bool is_member = c.source.starts_with(root + "/") && depth_of(c.source) == depth_of(root) + 1;
       if (!is_member || c.cells.size() * 10 >= objects * 9) continue;
       if (c.cells.size() <= out_.now_and_then_in) continue;
       out_.now_and_then = c.source;
@@ -483,7 +498,7 @@ class guesser {
     for (std::size_t i = 0; i < std::min(k_most, all.size()); ++i)
       out_.sequences.push_back({columns_[all[i].column].source, words_of(all[i]), all[i].column});
     const likely_sequence& best = all.front();
-    out_.counts_by_one = best.growth.pairs > 0 && best.growth.by_one == best.growth.pairs;
+    out_.counts_by_one = best.counts_by_one;
     out_.grows = best.growth.grows();
     out_.sequence_is = best;
   }
@@ -513,6 +528,7 @@ class guesser {
       if (!came.grows() && !(in_time.pairs >= k_enough && in_time.grows())) return false;
       s.growth = came;
       s.in_time = in_time;
+      s.counts_by_one = count_by_one(version, s.kind, by, seen_);
       s.score += 10;
       return true;
     };
@@ -572,6 +588,7 @@ class guesser {
 
   std::span<const sniffed_record> records_;
   const std::vector<column>& columns_;
+  std::optional<look> known_;
   std::size_t values_{0};
   std::size_t objects_{0};  ///< of the values
   occurrences seen_;
@@ -582,8 +599,9 @@ class guesser {
 
 }  // namespace
 
-likely guess(std::span<const sniffed_record> records, const std::vector<column>& columns) {
-  return guesser{records, columns}.run();
+likely guess(std::span<const sniffed_record> records, const std::vector<column>& columns,
+             std::optional<look> known) {
+  return guesser{records, columns, known}.run();
 }
 
 }  // namespace ratchet::sniff

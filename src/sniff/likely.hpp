@@ -48,10 +48,11 @@ struct likely {
   std::vector<candidate> aggregates, ids, sequences, types, times;  ///< the likeliest first
   id_kind ids_are{id_kind::opaque};
   std::optional<time_unit> unit;  ///< of the likeliest time, where it is a number
-  bool counts_by_one{false};      ///< the likeliest sequence, in every aggregate that has several events
-  bool grows{false};              ///< it, in every one of them
+  /// The likeliest sequence, in every aggregate that has several events, in whatever order they came.
+  bool counts_by_one{false};
+  bool grows{false};  ///< it, in every one of them
   /// A field of the payload that some records have and some have not: each may be a change, and not all of a
-  /// state. Empty: none.
+  /// state. Empty: none. Of a payload within a value, as of CloudEvents, it is a field of that.
   std::string now_and_then;
   std::size_t now_and_then_in{0};                           ///< records
   attribute_form sequence_attribute{attribute_form::none};  ///< of CloudEvents
@@ -69,7 +70,9 @@ struct likely {
   std::string not_the_aggregate;
 };
 
-/// Pure. The columns must be those of the records.
-[[nodiscard]] likely guess(std::span<const sniffed_record>, const std::vector<column>&);
+/// Pure. The columns must be those of the records. `known` is the look that they have, where it was found
+/// before: records that are unwrapped show no more what they were.
+[[nodiscard]] likely guess(std::span<const sniffed_record>, const std::vector<column>&,
+                           std::optional<look> known = std::nullopt);
 
 }  // namespace ratchet::sniff

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "decode/sequence_kinds.hpp"
 #include "decode/sequence_text.hpp"
@@ -193,6 +194,25 @@ growth growth_in_time(const column& c, sequence_kind kind, const std::vector<con
   return out.get();
 }
 
+bool count_by_one(const column& c, sequence_kind kind, const std::vector<const column*>& by,
+                  const occurrences& of) {
+  std::map<std::string, std::set<sequence>> all;
+  for (const cell& here : c.cells) {
+    if (is_again(of, here.record)) continue;
+    const auto name = name_in(by, here.record);
+    const auto number = name ? number_of(kind, here) : std::nullopt;
+    if (number && !all[*name].insert(*number).second) return false;
+  }
+  bool any = false;
+  for (const auto& [name, numbers] : all) {
+    any = any || numbers.size() > 1;
+    const sequence& first = *numbers.begin();
+    const sequence& last = *numbers.rbegin();
+    if (first.epoch != last.epoch || last.number - first.number + 1 != numbers.size()) return false;
+  }
+  return any;
+}
+
 bool likely_sequence::is_believable() const noexcept {
   constexpr std::size_t k_enough = 3;
   if (is_rare) return false;
@@ -255,6 +275,7 @@ std::vector<likely_sequence> likely_sequences(const std::vector<column>& columns
       const auto number = parse_u128(here.text);
       return number && number->epoch != 0;
     });
+    s.counts_by_one = count_by_one(c, *kind, {&columns[by]}, of);
     s.score = score_of(s, name, c.source);
     all.push_back(s);
   }
@@ -276,7 +297,8 @@ std::string words_of(const likely_sequence& s) {
   return kind + "of " + std::to_string(g.pairs) + " events behind another one of their aggregate " +
          std::to_string(g.up) + " have a higher " + (s.is_time ? "time" : "number") +
          (g.equal == 0 ? "" : ", and " + std::to_string(g.equal) + " the same") +
-         (s.in_time.grows() ? "; in the order of their times all have" : "") + name;
+         (s.in_time.grows() ? "; in the order of their times all have" : "") +
+         (s.counts_by_one ? "; no number is missing" : "") + name;
 }
 
 }  // namespace ratchet::sniff

@@ -43,6 +43,7 @@ struct likely_sequence {
   bool is_surely_named{false};  ///< such a name has hardly another meaning
   std::size_t missing{0};       ///< records without it, or with something else there
   bool is_rare{false};          ///< most records are without it
+  bool counts_by_one{false};    ///< within each aggregate no number is missing or there twice
   sniff::growth growth;         ///< as the records came
   sniff::growth in_time;        ///< as the events were, by their time; without pairs where no time says it
   int score{0};                 ///< only which is higher counts
@@ -60,6 +61,10 @@ struct likely_sequence {
                                const occurrences&);
 [[nodiscard]] growth growth_in_time(const column&, sequence_kind, const std::vector<const column*>& by,
                                     const occurrences&);
+
+/// Whether the versions of each aggregate, in their order, count by 1, and some aggregate has two.
+[[nodiscard]] bool count_by_one(const column&, sequence_kind, const std::vector<const column*>& by,
+                                const occurrences&);
 
 /// The likeliest first. `records` and `values` say in how many a column should be.
 [[nodiscard]] std::vector<likely_sequence> likely_sequences(const std::vector<column>&, std::size_t by,

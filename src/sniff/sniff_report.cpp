@@ -15,6 +15,7 @@
 #include "sniff/likely.hpp"
 #include "sniff/several_events.hpp"
 #include "sniff/suggested_config.hpp"
+#include "sniff/unwrapped_outbox.hpp"
 #include "sniff/value_form.hpp"
 #include "text/counted.hpp"
 #include "text/likely_kind.hpp"
@@ -110,6 +111,7 @@ class reporter {
         keys_{form_of_keys(records)},
         columns_{united(columns_of(events_, keys_.kind))},
         found_{guess(events_, columns_)} {
+    if (found_.look == look::debezium_outbox) unwrap();
     found_.keys = keys_;
     if (several_) found_.each = several_->each;
   }
@@ -136,6 +138,16 @@ class reporter {
   }
 
  private:
+  /// What is told from here on is what the format reads, and not what converters put around it.
+  void unwrap() {
+    outbox_ = unwrap_outbox(events_);
+    if (outbox_.wrapped == 0) return;
+    events_ = outbox_.records;
+    keys_ = form_of_keys(events_);
+    columns_ = columns_of(events_, keys_.kind);
+    found_ = guess(events_, columns_, look::debezium_outbox);
+  }
+
   static std::vector<column> united(std::vector<column> columns) {
     unite_attributes(columns);
     return columns;
@@ -232,6 +244,10 @@ class reporter {
     }
     comment("  look like " + text + " (" + std::to_string(found_.looking_so) + " of " +
             std::to_string(events_.size()) + ")");
+    if (outbox_.wrapped > 0) {
+      comment("            behind Kafka Connect's JsonConverter: " + std::to_string(outbox_.wrapped) +
+              "; Ratchet removes what it adds, and the fields below are those of the rest");
+    }
     if (several_)
       comment("            " + std::to_string(events_.size()) + " events, of records that hold several");
     if (!found_.connectors.empty()) comment("            connectors: " + list_of(found_.connectors));
@@ -378,7 +394,8 @@ class reporter {
       all.emplace_back(
           "the serializer of AWS Glue compresses with zlib, which is not read: set its compression to NONE");
     const bool is_file = request_.topic.empty();
-    if (has(byte_form::json_in_string))
+    const bool is_removed = found_.look == look::debezium_outbox;  // by the format
+    if (has(byte_form::json_in_string) && !is_removed)
       all.push_back("values are JSON within JSON strings, which were encoded twice: " +
                     (is_file ? "jq -c fromjson " + file + " | ratchet sniff -"
                              : std::string{"let the producer send the inner text"}));
@@ -439,6 +456,7 @@ class reporter {
   std::span<const config_share> shares_;
   std::optional<several_events> several_;
   std::span<const sniffed_record> events_;  ///< the records, where each is one
+  unwrapped_outbox outbox_;
   key_form keys_;
   std::vector<column> columns_;
   likely found_;

@@ -199,21 +199,43 @@ class writer {
     const std::string& source = found_.sequences.front().source;
     const likely_sequence& s = *found_.sequence_is;
     if (!found_.grows && !(s.is_named && s.is_believable())) return;
+    const std::string late = s.growth.pairs == 0 || found_.grows
+                                 ? ""
+                                 : ", and events come late here: " +
+                                       counts_of(s.growth, s.is_time ? "an earlier time" : "a lower number");
     advise(source +
            (found_.counts_by_one ? " counts by 1 with each event of an aggregate"
             : found_.grows       ? " grows with each event of an aggregate"
-            : s.growth.pairs == 0
-                ? " is called like a sequence"
-                : " is called like a sequence, and events come late here: " +
-                      counts_of(s.growth, s.is_time ? "an earlier time" : "a lower number")) +
-           ": with `sequence: " + source + "` in the envelope " +
-           (found_.counts_by_one ? "`order: strict` waits for events that are missing, and " : "") +
-           "`order: latest` keeps the newest whole state");
+                                 : " is called like a sequence") +
+           late + (late.empty() ? ": with " : ". With ") + aggregate_of_sequence() + "`sequence: " + source +
+           "` in the envelope " + words_of_orders());
+  }
+  /// Where it grows within another field than the format's own.
+  [[nodiscard]] std::string aggregate_of_sequence() const {
+    const bool is_joined = !found_.joined_aggregate.empty();
+    if (!is_joined && found_.not_the_aggregate.empty()) return {};
+    return "`aggregate: " + places(found_.joined_aggregate, found_.aggregates.front().source) + "` and ";
+  }
+  /// What the orders that need a sequence do, and which one goes with the proposed reducer.
+  [[nodiscard]] std::string words_of_orders() const {
+    std::string text;
+    if (found_.counts_by_one)
+      text = "`order: strict` applies late events in their place and waits for events that are missing, and ";
+    text += "`order: latest` keeps the newest whole state";
+    if (has_parts()) text += ", but needs `reducer: {kind: replace}`";
+    return text;
+  }
+
+  /// Events may be changes, and not whole states.
+  [[nodiscard]] bool has_parts() const { return !found_.now_and_then.empty(); }
+  /// An order that is not the proposed one, and the reducer that it needs.
+  [[nodiscard]] std::string words_of_latest() const {
+    return has_parts() ? "`order: latest` and `reducer: {kind: replace}`" : "`order: latest`";
   }
 
   /// Where each event counts, what one record lacks is no deletion of what another one had.
   void write_reducer() {
-    const bool has_parts = !found_.now_and_then.empty();
+    const bool has_parts = this->has_parts();
     const bool each_counts = order_ != order::latest;
     if (found_.has_resolved) line("    ignore: {has: /resolved}");
     std::string from =
@@ -311,22 +333,24 @@ class writer {
                                ? source
                                : "{from: " + source + ", as: " + std::string{word_of(s.kind)} + "}";
     if (s.is_time && has_id) {
-      advise((s.growth.falls() == 0
-                  ? source + " grows with the events of an aggregate"
-                  : "events come late here, and order: arrival applies them as they come: of " + source +
-                        " " + counts_of(s.growth, "an earlier time")) +
-             ": if each event carries the whole state, `sequence: " + as +
-             "` with `order: latest` and `ties: later` keeps the newest one, in whatever order they come");
+      advise(
+          (s.growth.falls() == 0
+               ? source + " grows with the events of an aggregate"
+               : "events come late here, and order: arrival applies them as they come: of " + source + " " +
+                     counts_of(s.growth, "an earlier time")) +
+          ": if each event carries the whole state, `sequence: " + as + "` with " +
+          (has_parts() ? "`ties: later`, " + words_of_latest() : words_of_latest() + " and `ties: later`") +
+          " keeps the newest one, in whatever order they come");
     } else if (!s.is_named) {
       advise(source +
              " grows with each event of an aggregate, but its name does not say that it orders them: if it "
              "does, set `sequence: " +
-             as + "` and `order: latest`");
+             as + "` and " + words_of_latest());
     } else {
       advise(source + " is called like a sequence, but " +
              (s.is_rare ? "most records are without it" : counts_of(s.growth, "a lower number")) +
-             ". If it orders the events of an aggregate, set `sequence: " + as +
-             "` and `order: latest`: until then a late event counts as a new one");
+             ". If it orders the events of an aggregate, set `sequence: " + as + "` and " +
+             words_of_latest() + ": until then a late event counts as a new one");
     }
   }
 

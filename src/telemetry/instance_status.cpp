@@ -145,7 +145,15 @@ status_snapshot instance_status::snapshot() const {
     all.ready_reason += reason;
     all.ready = false;
   };
-  for (const auto& [name, reason] : conditions_) add(reason);
+  // What the brokers do not answer is the cause of most else, and comes first.
+  const auto brokers = conditions_.find(k_brokers_condition);
+  if (brokers != conditions_.end()) {
+    all.ready_reason = brokers->second + (all.ready_reason.empty() ? "" : "; " + all.ready_reason);
+    all.ready = false;
+  }
+  for (const auto& [name, reason] : conditions_) {
+    if (name != k_brokers_condition) add(reason);
+  }
   // Each answer once, with the partitions that it is of where there are several answers.
   std::vector<std::pair<std::string_view, std::string>> to_do;
   for (const auto& [stream, partitions] : all.streams) {

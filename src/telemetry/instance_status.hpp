@@ -65,6 +65,9 @@ struct live_fields {
   friend bool operator==(const live_fields&, const live_fields&) = default;
 };
 
+/// The condition under which it is said that no broker answers: it causes most others, and is told first.
+constexpr const char* k_brokers_condition = "brokers";
+
 /// What a running instance says of itself; a copy.
 struct status_snapshot {
   timestamp started_at;

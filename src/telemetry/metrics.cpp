@@ -95,9 +95,12 @@ void add_streams(exposition& out, const state_sample& state) {
   out.gauge("ratchet_waiting_bytes", "Bytes of waiting events, by the measure of waiting.bytes.");
   for (const stream_sample& s : state.streams)
     out.add({{"stream", s.name}}, as_double(s.counters.waiting_bytes));
-  out.gauge("ratchet_oldest_gap_seconds", "Age of the oldest gap, in stream time.");
-  for (const stream_sample& s : state.streams)
-    out.add({{"stream", s.name}}, std::chrono::duration<double>{s.oldest_gap()}.count());
+  out.gauge("ratchet_oldest_gap_seconds",
+            "Age of the oldest gap, in stream time; left out while it is not known.");
+  for (const stream_sample& s : state.streams) {
+    const bool is_unknown = !s.floor && s.counters.waiting_parked > 0;
+    if (!is_unknown) out.add({{"stream", s.name}}, std::chrono::duration<double>{s.oldest_gap()}.count());
+  }
   out.counter("ratchet_consumed_records_total", "Records taken in, since the state was made.");
   for (const stream_sample& s : state.streams) out.add({{"stream", s.name}}, as_double(s.counters.consumed));
   out.counter("ratchet_ids_ahead_total", "Event ids whose own time was ahead of their record's.");

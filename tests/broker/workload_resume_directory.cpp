@@ -125,8 +125,7 @@ TEST(resume_directory, lets_one_of_two_copies_go_on_and_refuses_the_other) {
   expect_in("was not joined", refused.output);
   expect_in("was written by another copy of this state directory", refused.output);
   expect_in(
-      "make sure that the other copy is stopped and does not start again, then start with `--resume "
-      "takeover`",
+      "make sure that it does not start again; then start the copy that goes on, with `--resume takeover`",
       refused.output);
   const auto too_early = job.run_until_end(with_state({"--resume", "takeover"}, copy));
   EXPECT_EQ(too_early.code, 78) << too_early.output;

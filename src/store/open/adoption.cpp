@@ -92,13 +92,15 @@ problem changed_meaning(const store_options& options, changed_streams changed) {
       "the state in " + options.path.string() +
           " was made with other settings; the stored data would mean something else: " + changed.held +
           "; no file was changed",
-      "change the settings back (a fixed reducer whose state means the same keeps its name and version: then "
-      "`ratchet waiting replay` tries the waiting events again); or keep this state and give the new "
-      "settings a `state.path` and a `kafka.group` of their own" +
-          (options.replicated ? std::string{", and a log topic"}
-                              : "; or rebuild it: from Kafka " + how_to_rebuild(changed.own) +
-                                    ", from files by moving the directory away and applying them again") +
-          ". Windows, limits, intervals, outputs" + (options.replicated ? "" : " and new tables") +
+      (options.replicated
+           ? std::string{}
+           : "rebuild the state with the new settings: from Kafka " + how_to_rebuild(changed.own) +
+                 ", from files by moving the directory away and applying them again; or ") +
+          "change the settings back (a fixed reducer whose state means the same keeps its name and version: "
+          "then `ratchet waiting replay` tries the waiting events again); or keep this state and give the "
+          "new settings a `state.path` and a `kafka.group` of their own" +
+          (options.replicated ? ", and a log topic" : "") + ". Windows, limits, intervals, outputs" +
+          (options.replicated ? "" : " and new tables") +
           " may change at any time: see `Change the config` in docs/operating/upgrading.md",
       std::move(changed.lines)};
   if (!changed.forgotten.empty()) refused.hint = hint_of(changed.forgotten);

@@ -117,12 +117,13 @@ TEST_F(waiting_decisions, wait_for_a_directory_that_is_busy) {
   const int fd = ::open((directory_ / "state").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
   std::thread other{[fd] {
-    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    std::this_thread::sleep_for(std::chrono::milliseconds{2500});
     ::close(fd);
   }};
   const ended done = decide("skip", {"--aggregate", "p1", "--sequence", "2", "--yes"});
   other.join();
   EXPECT_EQ(done.status, 0) << done.err;
+  expect_in("waiting for the process that is starting or stopping in ", done.err);
   EXPECT_EQ(done.out, "p1  2  skip: done\n1 of 1 number done\n");
 }
 

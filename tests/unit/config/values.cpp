@@ -212,6 +212,23 @@ TEST(config_description, says_what_a_stream_does_and_cannot_do) {
   EXPECT_THAT(limits_of(s), Not(Contains(HasSubstr("24h"))));
 }
 
+TEST(config_description, says_which_events_are_handled_and_which_delete) {
+  stream_config s = stream();
+  EXPECT_THAT(describe(s), Not(HasSubstr("delete")));
+  s.envelope.deletes.types = {"customer.deleted", "*.erased"};
+  EXPECT_THAT(describe(s), HasSubstr("; an event of type customer.deleted or *.erased deletes; keeps "));
+  s.envelope.deletes = {{}, "/__deleted", {}};
+  EXPECT_THAT(describe(s), HasSubstr("; an event deletes whose /__deleted is not null, false, 0 or empty;"));
+  s.envelope.deletes.is = {"true", "yes"};
+  EXPECT_THAT(describe(s), HasSubstr("; an event deletes whose /__deleted is true or yes;"));
+  s.types = {"a", "b"};
+  s.ignore = {"c"};
+  s.ignore_tombstones = true;
+  s.ignore_having = "/resolved";
+  EXPECT_THAT(describe(s), HasSubstr("; handles the types a, b alone; ignores the types c, events with "
+                                     "/resolved, null values; an event deletes "));
+}
+
 TEST(config_description, of_strict_order_says_what_becomes_of_a_gap) {
   stream_config s = stream();
   s.order = order::strict;

@@ -81,7 +81,7 @@ TEST_F(a_guarded_disk, says_what_is_free_and_what_to_do) {
   (void)guard.look(now_);
   EXPECT_EQ(guard.text(),
             "disk space is low: 41MiB of 1024MiB are free on the file system of /var/lib/ratchet, and 100MiB "
-            "are to be kept (state.min_free)");
+            "are to be kept (state.min_free); it counts as low until 125MiB are free");
   EXPECT_EQ(exit_code(guard.refusal().code), 74);
   EXPECT_NE(guard.refusal().hint.find("make room"), std::string::npos);
 }

@@ -378,6 +378,25 @@ TEST_F(control, reports_a_server_that_does_not_answer_in_time) {
   EXPECT_EQ(asked.error().code, errc::source_unavailable);
 }
 
+TEST_F(control, tells_of_a_server_that_takes_its_time) {
+  const auto listener = listen_in(directory_.path(), 1);  // accepts nobody
+  ASSERT_TRUE(listener);
+  control_client asking = client(directory_.path(), {40ms, 40ms});
+  int told = 0;
+  asking.tell_of_silence([&told] { ++told; }, 5ms);
+  EXPECT_FALSE(asking.ask(get("p1"), [](std::string_view) { return true; }));
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(control, tells_nothing_where_the_answer_comes_at_once) {
+  const auto server = serve();
+  control_client asking = client(directory_.path());
+  bool told = false;
+  asking.tell_of_silence([&told] { told = true; }, 20s);
+  EXPECT_TRUE(asking.ask(get("p1"), [](std::string_view) { return true; }));
+  EXPECT_FALSE(told);
+}
+
 TEST_F(control, status_of_an_instance_says_what_the_board_says) {
   const topic_partition where{"payment-status", partition_id{3}};
   store_.content.streams[0].state.partitions[where].next_offset = 40;

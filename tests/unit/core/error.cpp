@@ -137,6 +137,14 @@ TEST(problem_text, names_place_path_and_hint_of_each_finding) {
             "  -> see `ratchet validate --help`\n");
 }
 
+TEST(problem_text, has_a_line_for_each_way_out_of_a_long_hint) {
+  const std::string first(150, 'a');
+  const problem p{.code = errc::state_foreign, .message = "m", .hint = first + "; or b, c; or d. See e"};
+  EXPECT_EQ(to_text(p), "ratchet: m\n  -> " + first + ";\n     or b, c;\n     or d. See e\n");
+  const problem brief{.code = errc::state_foreign, .message = "m", .hint = "a; or b"};
+  EXPECT_EQ(to_text(brief), "ratchet: m\n  -> a; or b\n");
+}
+
 TEST(problem_text, names_the_line_of_a_text_that_has_no_file) {
   EXPECT_EQ(
       to_text({.code = errc::config_invalid,

@@ -449,6 +449,9 @@ TEST_F(pipeline_of_one, stops_where_a_reducer_publishes_to_a_topic_that_the_conf
   pipeline p{tasks_, store_, clock_};
   ASSERT_TRUE(take(p, 1, 3));
   ASSERT_TRUE(p.stopped().contains(k_p0));
+  EXPECT_NE(
+      describe(p.stopped().at(k_p0)).find("\nnothing is lost: add the topic to `outputs` of the stream, or "),
+      std::string::npos);
   EXPECT_NE(describe(p.stopped().at(k_p0)).find("it published to `out`, which is not among the `outputs`"),
             std::string::npos);
   EXPECT_EQ(store_.snapshot_of("payments", "a1"), "nothing");

@@ -304,6 +304,7 @@ TEST_F(explain, an_aggregate_tells_what_waits_of_it_and_which_numbers_are_missin
       "2026-01-01T12:00:00.000Z of stream time\n  skipped         4 to 5\n  skipped         6\n",
       text.text);
   expect_in("\n  waiting events:\n    p1/10  parked  gap: 8 to 9 are missing  since ", text.text);
+  expect_in("  window          inside: applied; ", ask(ask_for("", to_text(k_inside), false)).text);
 }
 
 TEST_F(explain, an_aggregate_of_which_nothing_was_applied_is_known_where_events_of_it_wait) {

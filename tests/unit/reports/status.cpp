@@ -167,6 +167,28 @@ TEST(status, tells_the_oldest_gap_by_stream_time) {
             std::string::npos);
 }
 
+TEST(status, says_why_a_gap_has_no_age) {
+  stream_report stream = with_a_gap();
+  stream.state.floor.reset();
+  EXPECT_NE(status_text(report_with(stream))
+                .find("p1: 6 to 7 are missing; it has no age yet, because too few records agree on the "
+                      "stream's time; until then no `gap.policy` skips it or stops the stream\n"),
+            std::string::npos);
+}
+
+TEST(status, tells_in_how_many_events_a_field_was_found) {
+  stream_report stream = some_stream();
+  stream.fields = live_fields{};
+  stream.fields->events = 152;
+  stream.fields->fields = {
+      {"event_id", "/id", 152}, {"aggregate", "key", 152}, {"time", "/t", 3}, {"type", "/kind", 0}};
+  EXPECT_NE(status_text(report_with(stream))
+                .find("\n  of 152 events since the start all have event_id, aggregate; 3 have time; none has "
+                      "type (/kind)\n"),
+            std::string::npos)
+      << status_text(report_with(stream));
+}
+
 TEST(status_json, has_null_for_a_floor_that_is_not_known) {
   stream_report stream = some_stream();
   stream.state.floor.reset();

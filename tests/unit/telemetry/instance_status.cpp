@@ -72,5 +72,15 @@ TEST(instance_status, shows_a_follower_that_is_ready_as_a_standby) {
   EXPECT_EQ(status.snapshot().slot->role, slot_role::owner);
 }
 
+TEST(instance_status, names_brokers_that_are_away_first_as_the_cause) {
+  instance_status status{k_noon};
+  status.set_ready(false, "waiting for the group");
+  status.raise_condition("a", "the log is missing");
+  status.raise_condition(k_brokers_condition, "no broker answers");
+  EXPECT_EQ(status.snapshot().ready_reason, "no broker answers; waiting for the group; the log is missing");
+  status.set_ready(true);
+  EXPECT_EQ(status.snapshot().ready_reason, "no broker answers; the log is missing");
+}
+
 }  // namespace
 }  // namespace ratchet

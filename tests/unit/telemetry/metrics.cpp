@@ -116,6 +116,14 @@ TEST(metrics, tell_what_waits_and_for_how_long_in_stream_time) {
   EXPECT_EQ(young.oldest_gap().count(), 0) << "never below 0";
 }
 
+TEST(metrics, leave_out_the_age_of_a_gap_that_is_not_known) {
+  metrics_input input = full_input();
+  for (stream_sample& s : input.state.streams) s.floor.reset();
+  const auto all = read_metrics(metrics_text(input));
+  EXPECT_FALSE(all.contains(R"(ratchet_oldest_gap_seconds{stream="payments"})")) << "events are parked";
+  EXPECT_EQ(all.at(R"(ratchet_oldest_gap_seconds{stream="empty"})"), 0);
+}
+
 TEST(metrics, tell_what_an_owner_does_with_its_log) {
   const auto all = read_metrics(metrics_text(full_input()));
   const std::string of = R"({log="payments.ratchet"})";
