@@ -139,9 +139,9 @@ TEST(problem_text, names_place_path_and_hint_of_each_finding) {
 
 TEST(problem_text, has_a_line_for_each_way_out_of_a_long_hint) {
   const std::string first(150, 'a');
-  const problem p{.code = errc::state_foreign, .message = "m", .hint = first + "; or b, c; or d. See e"};
+  const problem p{errc::state_foreign, "m", first + "; or b, c; or d. See e", {}};
   EXPECT_EQ(to_text(p), "ratchet: m\n  -> " + first + ";\n     or b, c;\n     or d. See e\n");
-  const problem brief{.code = errc::state_foreign, .message = "m", .hint = "a; or b"};
+  const problem brief{errc::state_foreign, "m", "a; or b", {}};
   EXPECT_EQ(to_text(brief), "ratchet: m\n  -> a; or b\n");
 }
 
