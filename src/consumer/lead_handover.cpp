@@ -55,7 +55,7 @@ void lead_handover::look(source& group, const std::string& cannot_go_on) {
                                 "/readyz says so",
                                 {}});
   }
-  begin(*next, desk_.is_asked() ? "as was asked for" : "as this instance cannot go on: " + cannot_go_on);
+  begin(*next, desk_.is_asked() ? "as was asked for" : "because this instance cannot go on: " + cannot_go_on);
 }
 
 void lead_handover::begin(const group_member& next, const std::string& why) {
