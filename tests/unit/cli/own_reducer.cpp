@@ -142,8 +142,8 @@ TEST_F(own_reducer, is_run_and_built_anew_by_no_other) {
 TEST_F(own_reducer, is_missed_by_a_rehearsal_as_by_the_decision) {
   has_state();
   for (const bool json : {false, true}) {
-    const ended told = ratchet(
-        {"waiting", "skip", "-c", config_file(), "pay", "--aggregate", "p1", "-o", json ? "json" : "text"});
+    const ended told = ratchet({"waiting", "skip", "-c", config_file(), "pay", "--aggregate", "p1",
+                                "--output", json ? "json" : "text"});
     EXPECT_EQ(told.status, 0) << told.err;
     EXPECT_THAT(told.out, AllOf(HasSubstr(json ? "\"answer\":\"would\"" : "1 event; nothing was changed\n"),
                                 Not(HasSubstr("add --yes"))));

@@ -38,7 +38,7 @@ TEST(systemd_unit, keeps_the_state_to_its_owner_and_does_not_repeat_a_refusal) {
 TEST(systemd_unit, is_one_that_systemd_takes) {
   if (std::system("command -v systemd-analyze >/dev/null") != 0) GTEST_SKIP() << "systemd-analyze is missing";
   std::string unit = unit_of_docs();
-  const std::string installed = "/usr/bin/ratchet ";
+  const std::string installed = "/usr/local/bin/ratchet ";
   const std::size_t at = unit.find(installed);
   ASSERT_NE(at, std::string::npos);
   unit.replace(at, installed.size(), std::string{RATCHET_BINARY} + " ");
