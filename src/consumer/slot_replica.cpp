@@ -345,7 +345,7 @@ void slot_replica::drop_unconfirmed() {
 }
 
 std::optional<problem> slot_replica::refused() const {
-  const auto refused_for = [](std::string what, std::string hint) {
+  const auto refused_for = [](std::string what, const std::string& hint) {
     return problem{make_error_code(errc::state_foreign), std::move(what), "nothing was changed; " + hint, {}};
   };
   const std::string table = "docs/operating/high-availability.md has this refusal";
