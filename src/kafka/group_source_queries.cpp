@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "kafka/bounds_query.hpp"
@@ -123,35 +124,28 @@ std::string group_source::member_id() const {
   return copy;
 }
 
+/// Every broker is asked for its groups. DescribeConsumerGroups asks the coordinator alone, but librdkafka ends
+/// the process with an assertion where that one's connection breaks meanwhile (librdkafka #4605). A group
+/// that is nowhere has no members: a broker that does not answer, or that still loads its groups, is an error.
 result<std::vector<group_member>> group_source::members(std::chrono::milliseconds timeout) {
   RATCHET_TRY(const std::string cluster, cluster_id(timeout));
   if (cluster.starts_with(k_embedded_cluster)) return kafka_error(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE);
-  const kafka_handle<rd_kafka_AdminOptions_t> options{
-      rd_kafka_AdminOptions_new(client_->get(), RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS)};
-  std::array<char, 256> text{};
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), to_ms(timeout), text.data(), text.size());
-  const kafka_handle<rd_kafka_queue_t> queue{rd_kafka_queue_new(client_->get())};
-  const char* groups[] = {config_.group.c_str()};
-  rd_kafka_DescribeConsumerGroups(client_->get(), groups, 1, options.get(), queue.get());
-  const kafka_handle<rd_kafka_event_t> event{rd_kafka_queue_poll(queue.get(), to_ms(timeout))};
-  if (event == nullptr) return errc::source_unavailable;
-  if (const auto code = rd_kafka_event_error(event.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return to_port_error(kafka_error(code));
-  }
-  std::size_t count = 0;
-  const auto* found = rd_kafka_DescribeConsumerGroups_result_groups(
-      rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count);
-  if (count != 1) return errc::source_unavailable;
-  if (const rd_kafka_error_t* failed = rd_kafka_ConsumerGroupDescription_error(found[0])) {
-    return to_port_error(kafka_error(rd_kafka_error_code(failed)));
-  }
-  const std::string own = member_id();
+  const rd_kafka_group_list* listed = nullptr;
+  const auto code = rd_kafka_list_groups(client_->get(), config_.group.c_str(), &listed, to_ms(timeout));
+  const std::unique_ptr<const rd_kafka_group_list, decltype(&rd_kafka_group_list_destroy)> found{
+      listed, &rd_kafka_group_list_destroy};
+  const bool has_group = found && found->group_cnt > 0;
+  const bool is_partial = code == RD_KAFKA_RESP_ERR__PARTIAL && has_group;
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR && !is_partial) return to_port_error(kafka_error(code));
   std::vector<group_member> all;
-  for (std::size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(found[0]); ++i) {
-    const auto* member = rd_kafka_ConsumerGroupDescription_member(found[0], i);
-    const std::string id = rd_kafka_MemberDescription_consumer_id(member);
-    all.push_back({id, rd_kafka_MemberDescription_client_id(member), rd_kafka_MemberDescription_host(member),
-                   !own.empty() && id == own});
+  if (!has_group) return all;
+  const rd_kafka_group_info& group = found->groups[0];
+  if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(group.err));
+  const std::string own = member_id();
+  for (int i = 0; i < group.member_cnt; ++i) {
+    const rd_kafka_group_member_info& member = group.members[i];
+    const std::string id = member.member_id;
+    all.push_back({id, member.client_id, member.client_host, !own.empty() && id == own});
   }
   return all;
 }
