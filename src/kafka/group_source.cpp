@@ -26,7 +26,10 @@ void close_owing(rd_kafka_t* client) {
     return;
   }
   rd_kafka_assign(client, nullptr);
-  while (rd_kafka_consumer_closed(client) == 0) rd_kafka_queue_poll_callback(queue.get(), k_slice_ms);
+  // Records may come behind the rebalance. rd_kafka_queue_poll_callback() ends the process at one of them.
+  while (rd_kafka_consumer_closed(client) == 0) {
+    const kafka_handle<rd_kafka_message_t> passed_over{rd_kafka_consume_queue(queue.get(), k_slice_ms)};
+  }
 }
 
 }  // namespace
