@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 #include <string_view>
 
 #include "kafka/bounds_query.hpp"
@@ -124,29 +123,13 @@ std::string group_source::member_id() const {
   return copy;
 }
 
-/// Every broker is asked for its groups. DescribeConsumerGroups asks the coordinator alone, but librdkafka ends
-/// the process with an assertion where that one's connection breaks meanwhile (librdkafka #4605). A group
-/// that is nowhere has no members: a broker that does not answer, or that still loads its groups, is an error.
 result<std::vector<group_member>> group_source::members(std::chrono::milliseconds timeout) {
   RATCHET_TRY(const std::string cluster, cluster_id(timeout));
   if (cluster.starts_with(k_embedded_cluster)) return kafka_error(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE);
-  const rd_kafka_group_list* listed = nullptr;
-  const auto code = rd_kafka_list_groups(client_->get(), config_.group.c_str(), &listed, to_ms(timeout));
-  const std::unique_ptr<const rd_kafka_group_list, decltype(&rd_kafka_group_list_destroy)> found{
-      listed, &rd_kafka_group_list_destroy};
-  const bool has_group = found && found->group_cnt > 0;
-  const bool is_partial = code == RD_KAFKA_RESP_ERR__PARTIAL && has_group;
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR && !is_partial) return to_port_error(kafka_error(code));
-  std::vector<group_member> all;
-  if (!has_group) return all;
-  const rd_kafka_group_info& group = found->groups[0];
-  if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(group.err));
+  RATCHET_TRY(record_probe * reader, own_reader());
+  RATCHET_TRY(auto all, reader->members_of(config_.group, timeout));
   const std::string own = member_id();
-  for (int i = 0; i < group.member_cnt; ++i) {
-    const rd_kafka_group_member_info& member = group.members[i];
-    const std::string id = member.member_id;
-    all.push_back({id, member.client_id, member.client_host, !own.empty() && id == own});
-  }
+  for (group_member& m : all) m.is_this = !own.empty() && m.id == own;
   return all;
 }
 

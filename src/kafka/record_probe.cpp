@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -155,6 +156,28 @@ std::vector<record_probe::record_there> record_probe::read_at(std::span<const po
                                                               std::chrono::milliseconds timeout) {
   rd_kafka_poll(client_->get(), 0);  // drops error reports that were queued meanwhile
   return reading{*client_, all, std::chrono::steady_clock::now() + timeout}.run();
+}
+
+/// Every broker is asked for its groups. DescribeConsumerGroups asks the coordinator alone, but librdkafka
+/// ends the process with an assertion where that one's connection breaks meanwhile (librdkafka #4605).
+result<std::vector<group_member>> record_probe::members_of(const std::string& group,
+                                                           std::chrono::milliseconds timeout) {
+  const rd_kafka_group_list* listed = nullptr;
+  const auto code = rd_kafka_list_groups(client_->get(), group.c_str(), &listed, to_ms(timeout));
+  const std::unique_ptr<const rd_kafka_group_list, decltype(&rd_kafka_group_list_destroy)> found{
+      listed, &rd_kafka_group_list_destroy};
+  const bool has_group = found && found->group_cnt > 0;
+  const bool is_partial = code == RD_KAFKA_RESP_ERR__PARTIAL && has_group;
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR && !is_partial) return to_port_error(kafka_error(code));
+  std::vector<group_member> all;
+  if (!has_group) return all;
+  const rd_kafka_group_info& is = found->groups[0];
+  if (is.err != RD_KAFKA_RESP_ERR_NO_ERROR) return to_port_error(kafka_error(is.err));
+  for (int i = 0; i < is.member_cnt; ++i) {
+    const rd_kafka_group_member_info& member = is.members[i];
+    all.push_back({member.member_id, member.client_id, member.client_host, false});
+  }
+  return all;
 }
 
 }  // namespace ratchet

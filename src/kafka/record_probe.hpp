@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kafka/client.hpp"
@@ -17,7 +18,8 @@ namespace ratchet {
 /// it. Errors: config_invalid.
 [[nodiscard]] reported<std::shared_ptr<kafka_client>> make_uncommitted_client(const kafka_config&, kafka_log);
 
-/// Reads single records, and looks up where logs end, beside the group. Thread-safety: one thread.
+/// Reads single records, looks up where logs end, and who is in a group, beside that group: its requests do
+/// not wait behind fetches that brokers hold. Thread-safety: one thread.
 class record_probe {
  public:
   [[nodiscard]] static reported<std::unique_ptr<record_probe>> make(const kafka_config&, kafka_log);
@@ -35,6 +37,11 @@ class record_probe {
   /// source::bounds().
   [[nodiscard]] std::vector<result<std::int64_t>> high_ends(std::span<const topic_partition>,
                                                             std::chrono::milliseconds timeout);
+
+  /// The members of a group; none where no broker has that group. Errors: of a broker that does not answer,
+  /// or that still loads its groups, unless another one has it.
+  [[nodiscard]] result<std::vector<group_member>> members_of(const std::string& group,
+                                                             std::chrono::milliseconds timeout);
 
  private:
   explicit record_probe(std::shared_ptr<kafka_client> client) : client_(std::move(client)) {}
