@@ -56,6 +56,7 @@ void plain_oracle::release(aggregate& a) {
     if (w.state == fate::dead || (w.state == fate::retrying && !is_time_of(w, now_))) return;
     if (w.state == fate::parked && (!comes_next(a, number) || is_unknown(a))) return;
     if (!run(a, a.waiting.begin())) return;
+    pass_skipped(a);
   }
 }
 
