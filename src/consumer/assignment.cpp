@@ -177,6 +177,7 @@ void enter(resolved_assignment& out, const resume_decision& d, const committed_o
     case resume_action::stop: {
       problem why = describe(d.row, c, f, stream, true, wish.replicated);
       if (d.action == resume_action::refuse) add_refusal(out.refused, why);
+      if (d.row == resume_row::copied_directory || d.row == resume_row::other_store) ++out.claimed_by_others;
       out.stopped.emplace_back(c.where, shown_text(why.message) + "\n" + why.hint);
       out.stops.push_back(std::move(why));
       if (d.new_identity && d.action == resume_action::stop) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,6 +57,8 @@ struct resolved_assignment {
   std::map<topic_partition, log_bounds> logs;  ///< of those that they answered for
   std::vector<std::string> warnings;
   std::optional<problem> refused;  ///< do not start at all; who has claimed stops that partition instead
+  /// Of these another copy of the directory, or another store, has claimed so many.
+  std::size_t claimed_by_others{0};
   std::optional<problem> rebuild;  ///< put the directory aside and start over, for this
   bool takeover{false};            ///< draw a new incarnation past `takeover_counter`
   std::uint64_t takeover_counter{0};

@@ -70,7 +70,7 @@ milliseconds group_ownership::session_timeout() const {
 }
 
 milliseconds group_ownership::longest_absence() const {
-  return ratchet::longest_absence(session_timeout());
+  return ratchet::longest_absence(deps_.settings);
 }
 
 /// One instance reads a whole group. Nobody can tell whose members it has: a copy of this directory has the
@@ -108,8 +108,7 @@ milliseconds group_ownership::patience_with(const std::vector<group_member>& mem
   const bool are_of_pair = std::all_of(members.begin(), members.end(), [](const group_member& m) {
     return instance_of_member(m.client_id).has_value();
   });
-  if (are_of_pair)
-    return ratchet::longest_absence(ratchet::session_timeout(deps_.settings.kafka, k_pair_session));
+  if (are_of_pair) return longest_absence_in_pair(deps_.settings.kafka);
   return longest_absence() + k_first_join;
 }
 
@@ -267,8 +266,15 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
     return deps_.questions.resume_failed(resolved.error());
   }
   resolved_assignment& r = resolved.value();
-  // Who has claimed never leaves: a partition that may not be read is stopped, and the rest goes on.
   if (r.refused && !has_taken_) return session_result{session_end::refused, std::move(*r.refused)};
+  // Who has claimed never leaves while there is something to read: a partition that may not be read is stopped,
+  // and the rest goes on. Where all are another's, staying would keep them from whoever may read them. An
+  // instance of a pair learns from the log that it was overtaken.
+  const bool is_overtaken = r.refused && r.claimed_by_others == partitions.size();
+  if (is_overtaken && !more && !deps_.wish.replicated) {
+    r.refused->message = "group `" + deps_.settings.kafka.group + "` was left: " + r.refused->message;
+    return session_result{session_end::refused, std::move(*r.refused)};
+  }
   // With one foot on each cluster nobody could say any more which offset is whose.
   if (moves() && !r.stops.empty()) {
     problem why = std::move(r.stops.front());

@@ -298,6 +298,29 @@ TEST(session_group, is_left_where_a_copy_of_the_directory_claims_a_part_of_it_la
   }
 }
 
+TEST(session_group, is_left_where_a_copy_of_the_directory_has_taken_over_all_of_it) {
+  for (const char* uuid : {k_own_uuid, k_other_uuid}) {
+    started_before w;
+    w.source.held_at_join.reset();
+    w.source.script = {
+        // It stood still for longer than its session, while somebody else read the whole group and left.
+        [&] {
+          w.source.say(notice::revoked{{k_p0, k_p1}, true});
+          for (const auto& where : {k_p0, k_p1}) w.source.logs[where].metadata = w.mark(uuid, {9, 99});
+          w.source.say(notice::assigned{{k_p0, k_p1}});
+        },
+        [] {},
+    };
+    const session_result ended = w.run();
+    ASSERT_EQ(ended.end, session_end::refused) << "it would keep the group from the one that goes on";
+    ASSERT_TRUE(ended.why);
+    EXPECT_EQ(exit_code(ended.why->code), 78);
+    EXPECT_NE(ended.why->message.find("group `group-1` was left: t/0: "), std::string::npos)
+        << ended.why->message;
+    EXPECT_EQ(w.source.logs[k_p0].metadata, w.mark(uuid, {9, 99})) << "not claimed back";
+  }
+}
+
 TEST(session_group, shows_who_reads_the_rest_of_it_until_that_member_is_gone) {
   started_before w;
   w.source.held_at_join.reset();
