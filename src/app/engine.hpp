@@ -181,7 +181,7 @@ class engine {
   /// run_sessions() of such an instance.
   [[nodiscard]] std::optional<problem> run_replicated(bool until_end, const std::atomic<bool>& stop);
   /// Follows the log, and has a session each time that it leads, as long as its client lives.
-  [[nodiscard]] session_result follow_and_lead(standby&, source& group, bool until_end,
+  [[nodiscard]] session_result follow_and_lead(standby&, lead_check&, source& group, bool until_end,
                                                const std::atomic<bool>& stop);
   [[nodiscard]] bool is_handed_over(const session_result&, const std::atomic<bool>& stop);
   /// Nobody waits for a step while `leave` is called.

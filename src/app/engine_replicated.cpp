@@ -236,7 +236,7 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
       }
       standby waiting{{config_, *replicated_, from.get(), *options_.clock, status_, meter_, options_.log,
                        &stop, &handover_, &check, &others, &options_.resume}};
-      ended = follow_and_lead(waiting, from.get(), until_end, stop);
+      ended = follow_and_lead(waiting, check, from.get(), until_end, stop);
       if (waiting.has_joined()) from.has_joined();
       if (ended.end == session_end::left) from.is_left();
       has_joined = has_joined || waiting.has_joined();
@@ -271,22 +271,22 @@ std::optional<problem> engine::run_replicated(bool until_end, const std::atomic<
   }
 }
 
-session_result engine::follow_and_lead(standby& waiting, source& group, bool until_end,
+session_result engine::follow_and_lead(standby& waiting, lead_check& check, source& group, bool until_end,
                                        const std::atomic<bool>& stop) {
-  space_guard room{config_, options_.space};
   for (;;) {
     inbox_.tasks.close();  // a follower does nothing for others
     if (auto ended = waiting.wait_for_lead(); !ended) return std::move(ended).error();
     names_.led(replicated_->slot().position().epoch);
     inbox_.tasks.open();
     if (auto failed = read_opened_store()) return {session_end::store_lost, std::move(failed)};
-    slot_source from{
-        group, {config_.replicate->topic, partition_id{0}}, *options_.clock, [this, &group, &waiting, &room] {
-          (void)room.look(options_.clock->steady());
-          handover_.look(group, room.low() ? room.text() : "");
-          waiting.note_lead();
-          return replicated_->turn() && replicated_->is_leading();
-        }};
+    slot_source from{group,
+                     {config_.replicate->topic, partition_id{0}},
+                     *options_.clock,
+                     [this, &group, &waiting, &check] {
+                       handover_.look(group, check.short_of_room(options_.clock->steady()));
+                       waiting.note_lead();
+                       return replicated_->turn() && replicated_->is_leading();
+                     }};
     inbox_.transactions.open();
     session_end_of session = one_session(from, until_end, stop);
     if (is_handed_over(session.ended, stop)) return {session_end::left, std::nullopt};

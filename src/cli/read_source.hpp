@@ -79,6 +79,7 @@ class standard_output {
     const directory_to_read&,
     const std::function<reported<void>(const store_view&, const std::optional<replica_at_rest>&)>& read);
 
+/// What to do where the directory is busy, and nobody answers for it.
 constexpr const char* k_of_silent_instance =
     "an instance that is starting or stopping does not answer: try again; one that hangs does not answer "
     "either: look at `/livez` and at the process";

@@ -34,6 +34,11 @@ bool lead_check::has_no_room(time_point now) {
   return space_.low();
 }
 
+std::string lead_check::short_of_room(time_point now) {
+  (void)space_.look(now);
+  return space_.low() ? space_.text() : "";
+}
+
 std::string lead_check::why_not(time_point now, bool is_at_end) {
   if (space_.low()) return space_.text();
   if (is_at_end && (!looked_at_ || now - *looked_at_ >= k_check_interval)) take(deps_.refusal(), now);

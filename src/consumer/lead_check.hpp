@@ -35,6 +35,9 @@ class lead_check {
 
   /// Looks at the disk, once in a while. True: the log is to be read no further.
   [[nodiscard]] bool has_no_room(time_point now);
+  /// The same while this instance leads, when its session raises and says that: why it can take nothing in;
+  /// empty: it can.
+  [[nodiscard]] std::string short_of_room(time_point now);
   /// Why this instance must not be in the group; empty: it may be. Looks at the state once in a while, where
   /// the log was read to its end; what was refused has to be right for some seconds, as whoever joins the
   /// group disturbs its owner.

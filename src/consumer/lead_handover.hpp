@@ -47,12 +47,12 @@ class lead_handover {
  private:
   using time_point = std::chrono::steady_clock::time_point;
 
+  void begin(const group_member& next, const std::string& why);
+
   handover_desk& desk_;
   const clock_port& clock_;
   log_ptr log_;
   std::string group_;
-  void begin(const group_member& next, const std::string& why);
-
   std::atomic<bool> is_leaving_{false};
   std::optional<time_point> stuck_since_;       ///< or since a standby was looked for in vain
   std::string to_;                              ///< while one is under way

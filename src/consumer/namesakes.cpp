@@ -67,7 +67,7 @@ std::optional<group_member> namesakes::find(const std::vector<group_member>& all
 }
 
 milliseconds namesakes::patience() const {
-  return longest_absence(session_timeout(deps_.settings.kafka, k_pair_session));
+  return longest_absence_in_pair(deps_.settings.kafka);
 }
 
 void namesakes::found(const group_member& other, time_point now) {

@@ -10,12 +10,11 @@ namespace ratchet {
 /// `session.timeout.ms` of a member of a pair's group, where the config does not set it.
 inline constexpr std::chrono::milliseconds k_pair_session{6'000};
 
-/// How long the group keeps a killed member of it, where the config has set nothing else.
-[[nodiscard]] std::chrono::milliseconds session_timeout(const kafka_config&,
-                                                        std::chrono::milliseconds otherwise);
 /// Of the members that this config makes.
 [[nodiscard]] std::chrono::milliseconds session_timeout(const config&);
-/// Behind such a session a killed member is gone within this.
-[[nodiscard]] std::chrono::milliseconds longest_absence(std::chrono::milliseconds session);
+/// So long the group keeps a member that was killed, at most.
+[[nodiscard]] std::chrono::milliseconds longest_absence(const config&);
+/// The same of a pair's instance with these settings.
+[[nodiscard]] std::chrono::milliseconds longest_absence_in_pair(const kafka_config&);
 
 }  // namespace ratchet

@@ -35,6 +35,21 @@ constexpr std::chrono::seconds k_fence_patience{20};
          typed_command("run") + "; the other instances begin with an empty directory";
 }
 
+/// `table`: the page that has all of them.
+[[nodiscard]] std::string what_to_do(replicate::refusal why, const std::string& table) {
+  switch (why) {
+    case replicate::refusal::epochs_used_up:
+      return way_to_another_log() + "; " + table;
+    case replicate::refusal::ends_earlier:
+      return "if you have deleted the log and begun it again with another directory, move this directory "
+             "away "
+             "and start with an empty one; for any other cause " +
+             table;
+    default:
+      return table;
+  }
+}
+
 [[nodiscard]] replicate::owner_options with(replicate::owner_options options,
                                             std::function<void(const replicate::confirmed_step&)> apply,
                                             std::function<void()> dropped) {
@@ -352,16 +367,10 @@ std::optional<problem> slot_replica::refused() const {
   if (const auto why = owner_.reader().refused()) {
     const auto at = owner_.reader().refused_at();
     const std::string record = at ? ", at offset " + std::to_string(*at) : "";
-    return refused_for(
-        "the replicated log " + to_string(of_.where) + " cannot be followed behind step " +
-            std::to_string(position().step) + record + ": " + replicate::words_of(*why) + " (" +
-            replicate::name_of(*why) + ")",
-        *why == replicate::refusal::epochs_used_up ? way_to_another_log() + "; " + table
-        : *why == replicate::refusal::ends_earlier
-            ? "if you have deleted the log and begun it again with another directory, move this directory "
-              "away and start with an empty one; for any other cause " +
-                  table
-            : table);
+    return refused_for("the replicated log " + to_string(of_.where) + " cannot be followed behind step " +
+                           std::to_string(position().step) + record + ": " + replicate::words_of(*why) +
+                           " (" + replicate::name_of(*why) + ")",
+                       what_to_do(*why, table));
   }
   if (unfit_) {
     return refused_for("step " + std::to_string(unfit_->step) + " of the replicated log " +

@@ -94,6 +94,7 @@ const backlog_rows* find_backlog(const step_rows& rows, std::uint32_t aggregate)
 partition_stop stop_of(partition_stop stop, const reducer_call& ended) {
   stop.cause = ended.cause;
   stop.what = ended.thrown;
+  stop.remedy = ended.remedy;
   return stop;
 }
 

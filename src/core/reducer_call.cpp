@@ -16,8 +16,11 @@ namespace ratchet {
 
 namespace {
 
-void stop(reducer_call& call, errc why) {
+constexpr const char* k_correct_traits = "correct the traits of the reducer, or what it does";
+
+void stop(reducer_call& call, errc why, const char* remedy = "") {
   call.how = ending::stop;
+  call.remedy = remedy;
   call.cause = make_error_code(why);
 }
 
@@ -66,13 +69,14 @@ void take_outputs(reducer_call& call, const reducer& reduce, const output_rules&
   if (!reduce.traits().has_effects) {
     call.thrown =
         "it published to `" + fx.outputs().front().topic + "`, but its traits have has_effects = false";
-    return stop(call, errc::output_undeclared);
+    return stop(call, errc::output_undeclared, k_correct_traits);
   }
   const auto& topics = rules.topics;
   for (const owned_output& o : fx.outputs()) {
     if (topics && std::find(topics->begin(), topics->end(), o.topic) == topics->end()) {
       call.thrown = "it published to `" + o.topic + "`, which is not among the `outputs` of its stream";
-      return stop(call, errc::output_undeclared);
+      return stop(call, errc::output_undeclared,
+                  "add the topic to `outputs` of the stream, or correct the reducer");
     }
     const std::uint64_t bytes = bytes_of(o, e);
     if (bytes <= rules.message_bytes) continue;
@@ -91,14 +95,15 @@ void take_table_changes(reducer_call& call, const reducer& reduce, const output_
   if (!reduce.traits().has_effects) {
     call.thrown = "it wrote to the table `" + fx.table_changes().front().table +
                   "`, but its traits have has_effects = false";
-    return stop(call, errc::table_undeclared);
+    return stop(call, errc::table_undeclared, k_correct_traits);
   }
   std::vector<owned_table_change> changes = std::move(fx).take_table_changes();
   for (owned_table_change& c : changes) {
     const table_config* declared = rules.tables ? find_table(*rules.tables, c.table) : nullptr;
     if (rules.tables && declared == nullptr) {
       call.thrown = "it wrote to the table `" + c.table + "`, which is not among the `tables` of its stream";
-      return stop(call, errc::table_undeclared);
+      return stop(call, errc::table_undeclared,
+                  "add the table to `tables` of the stream, or correct the reducer");
     }
     const key_encoding encoding = declared != nullptr ? declared->key : key_encoding::bytes;
     auto stored = encode_table_key(encoding, c.key);

@@ -27,6 +27,7 @@ struct reducer_call {
   ending how{ending::done};
   std::error_code cause;              ///< the reducer's own code
   std::string thrown;                 ///< what the reducer or its exception said, or what else is to be said
+  std::string remedy;                 ///< of a stop, what else than the reducer may be wrong; empty: nothing
   std::vector<owned_output> outputs;  ///< what it published; nothing unless it ended with done
   std::vector<owned_table_change> tables;  ///< what it put and erased, with keys as they are stored; the same
   std::optional<std::string> reply;        ///< nothing unless it ended with done

@@ -153,6 +153,7 @@ struct partition_stop {
   std::string aggregate;   ///< of the event that failed
   std::string what;        ///< the text of an exception, or what it asked for amiss
   std::uint32_t index{0};  ///< the events of the record at `offset` that come before this one were handled
+  std::string remedy{};    ///< reducer_call::remedy
 
   [[nodiscard]] event_place place() const noexcept { return {offset, index}; }
 };

@@ -1,6 +1,5 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 

@@ -26,6 +26,7 @@ struct kafka_deleter {
   }
   void operator()(rd_kafka_AdminOptions_t* p) const noexcept { rd_kafka_AdminOptions_destroy(p); }
   void operator()(rd_kafka_headers_t* p) const noexcept { rd_kafka_headers_destroy(p); }
+  void operator()(const rd_kafka_group_list* p) const noexcept { rd_kafka_group_list_destroy(p); }
 };
 template <class T>
 using kafka_handle = std::unique_ptr<T, kafka_deleter>;

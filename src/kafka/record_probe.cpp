@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -164,8 +163,7 @@ result<std::vector<group_member>> record_probe::members_of(const std::string& gr
                                                            std::chrono::milliseconds timeout) {
   const rd_kafka_group_list* listed = nullptr;
   const auto code = rd_kafka_list_groups(client_->get(), group.c_str(), &listed, to_ms(timeout));
-  const std::unique_ptr<const rd_kafka_group_list, decltype(&rd_kafka_group_list_destroy)> found{
-      listed, &rd_kafka_group_list_destroy};
+  const kafka_handle<const rd_kafka_group_list> found{listed};
   const bool has_group = found && found->group_cnt > 0;
   const bool is_partial = code == RD_KAFKA_RESP_ERR__PARTIAL && has_group;
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR && !is_partial) return to_port_error(kafka_error(code));

@@ -32,17 +32,6 @@ std::string what_is_poisoned(const partition_stop& stop) {
          "; correct the config, or set `poison: off` for the stream to reject such records and go on";
 }
 
-/// What was not announced may be announced: the reducer is not what is wrong then.
-std::string remedy_of(const partition_stop& stop) {
-  const std::string_view what = stop.what;
-  if (what.ends_with("has_effects = false")) return "correct the traits of the reducer, or what it does";
-  if (what.ends_with("`outputs` of its stream"))
-    return "add the topic to `outputs` of the stream, or correct the reducer";
-  if (what.ends_with("`tables` of its stream"))
-    return "add the table to `tables` of the stream, or correct the reducer";
-  return "fix the reducer";
-}
-
 }  // namespace
 
 std::string describe(const partition_stop& stop) {
@@ -57,7 +46,8 @@ std::string describe(const partition_stop& stop) {
   if (stop.code == make_error_code(errc::reducer_failed)) {
     return place + ": " + before +
            ": the reducer failed: " + shown_text(stop.what.empty() ? stop.cause.message() : stop.what) +
-           "\nnothing is lost: " + remedy_of(stop) + ", and start again";
+           "\nnothing is lost: " + (stop.remedy.empty() ? std::string{"fix the reducer"} : stop.remedy) +
+           ", and start again";
   }
   if (stop.code == make_error_code(errc::waiting_full)) {
     return place + ": " + before + ": it has to wait, and `waiting` of the config allows no more (" +

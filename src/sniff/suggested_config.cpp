@@ -235,16 +235,15 @@ class writer {
 
   /// Where each event counts, what one record lacks is no deletion of what another one had.
   void write_reducer() {
-    const bool has_parts = this->has_parts();
     const bool each_counts = order_ != order::latest;
     if (found_.has_resolved) line("    ignore: {has: /resolved}");
     std::string from =
         found_.look == look::plain && !found_.root.empty() ? ", from: " + scalar(found_.root) : "";
     if (found_.has_after_image) from = ", from: /after";
     if (found_.connectors.contains("cockroachdb")) from = ", from: " + scalar(found_.root + "/after");
-    line(std::string{"    reducer: {kind: "} + (has_parts && each_counts ? "merge_patch" : "replace") + from +
-         "}");
-    if (!has_parts) return;
+    line(std::string{"    reducer: {kind: "} + (has_parts() && each_counts ? "merge_patch" : "replace") +
+         from + "}");
+    if (!has_parts()) return;
     const std::string seen = found_.now_and_then + " stands in " + std::to_string(found_.now_and_then_in) +
                              " records and not in all";
     if (each_counts) {

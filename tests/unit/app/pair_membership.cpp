@@ -66,6 +66,19 @@ class pair_handover : public pair {
     const std::string member = member_name({7, 0}, k_noon_time, name);
     c.others.push_back({member + "-uuid", member, "host", false});
   }
+  /// It is typed once, when the instance has read everything.
+  void ask_when_all_is_read(const instance& of, const pair_source& s) {
+    if (s.has_read_all() && !answer.valid()) ask(of);
+  }
+  void use_clock() { first.clock = &clock; }
+  void use_clock_and_disk() {
+    use_clock();
+    first.space = &space;
+  }
+  void pass() { clock.waited += std::chrono::milliseconds{500}; }
+  [[nodiscard]] bool lasts_too_long() const { return clock.waited > std::chrono::minutes{1}; }
+  patient_clock clock;
+  testing::fake_disk_space space;
   std::future<std::string> answer;
 };
 
@@ -93,7 +106,7 @@ TEST_F(pair_handover, confirms_all_and_leaves_the_group_until_the_standby_has_fe
   int polls_outside = 0;
   const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
     if (first.clients() == 1) {
-      if (s.has_read_all() && !answer.valid()) ask(first);
+      ask_when_all_is_read(first, s);
       return;
     }
     if (polls_outside == 0) {
@@ -121,19 +134,16 @@ TEST_F(pair_handover, confirms_all_and_leaves_the_group_until_the_standby_has_fe
 TEST_F(pair_handover, is_answered_though_the_old_owner_cannot_come_back) {
   produce(c, 20);
   add_standby("ratchet-1");
-  patient_clock clock;
-  testing::fake_disk_space space;
-  first.clock = &clock;
-  first.space = &space;
+  use_clock_and_disk();
   const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
     if (first.clients() == 1) {
-      if (s.has_read_all() && !answer.valid()) ask(first);
+      ask_when_all_is_read(first, s);
       return;
     }
     space.free = 0;
-    clock.waited += std::chrono::milliseconds{500};
+    pass();
     EXPECT_FALSE(s.has_joined());
-    if (is_answered() || clock.waited > std::chrono::minutes{1}) stop = true;
+    if (is_answered() || lasts_too_long()) stop = true;
   });
   ASSERT_FALSE(failed) << failed->message;
   EXPECT_LT(clock.waited, std::chrono::seconds{15});
@@ -144,20 +154,17 @@ TEST_F(pair_handover, is_answered_though_the_old_owner_cannot_come_back) {
 TEST_F(pair_handover, is_seen_by_an_owner_whose_disk_is_low) {
   produce(c, 20);
   add_standby("ratchet-1");
-  patient_clock clock;
-  testing::fake_disk_space space;
-  first.clock = &clock;
-  first.space = &space;
+  use_clock_and_disk();
   bool has_fenced = false;
   const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
     if (first.clients() == 1) {
-      if (s.has_read_all() && !answer.valid()) ask(first);
+      ask_when_all_is_read(first, s);
       return;
     }
     space.free = 0;
-    clock.waited += std::chrono::milliseconds{500};
+    pass();
     if (clock.waited > std::chrono::seconds{3} && !std::exchange(has_fenced, true)) fence_as_another(c, 9);
-    if (is_answered() || clock.waited > std::chrono::minutes{1}) stop = true;
+    if (is_answered() || lasts_too_long()) stop = true;
   });
   ASSERT_FALSE(failed) << failed->message;
   const std::string said = answer.get();
@@ -167,15 +174,12 @@ TEST_F(pair_handover, is_seen_by_an_owner_whose_disk_is_low) {
 TEST_F(pair_handover, is_begun_by_an_owner_whose_disk_stays_low) {
   produce(c, 20);
   add_standby("ratchet-1");
-  patient_clock clock;
-  testing::fake_disk_space space;
-  first.clock = &clock;
-  first.space = &space;
+  use_clock_and_disk();
   const auto failed = first.run([&](pair_source& s, std::atomic<bool>& stop) {
-    clock.waited += std::chrono::milliseconds{500};
+    pass();
     if (first.clients() == 1 && s.has_read_all()) space.free = 0;
     EXPECT_FALSE(first.clients() > 1 && s.has_joined());
-    if (first.clients() > 1 || clock.waited > std::chrono::minutes{1}) stop = true;
+    if (first.clients() > 1 || lasts_too_long()) stop = true;
   });
   ASSERT_FALSE(failed) << failed->message;
   EXPECT_GT(first.clients(), 1);
@@ -185,16 +189,15 @@ TEST_F(pair_handover, is_begun_by_an_owner_whose_disk_stays_low) {
 TEST_F(pair_handover, to_an_instance_that_died_gives_the_state_back) {
   produce(c, 20);
   add_standby("ratchet-1");
-  patient_clock clock;
-  first.clock = &clock;
+  use_clock();
   const auto failed =
       first.run([&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
         if (first.clients() == 1) {
-          if (s.has_read_all() && !answer.valid()) ask(first);
+          ask_when_all_is_read(first, s);
           return;
         }
         if (!s.has_joined()) {
-          clock.waited += std::chrono::milliseconds{500};
+          pass();
           if (c.records.size() == 20) produce(c, 5);
           return;
         }
@@ -211,8 +214,7 @@ TEST_F(pair_handover, to_an_instance_that_died_gives_the_state_back) {
 TEST_F(pair_handover, is_given_up_where_the_log_confirms_nothing) {
   produce(c, 20);
   add_standby("ratchet-1");
-  patient_clock clock;
-  first.clock = &clock;
+  use_clock();
   memory_slot_log* log = nullptr;
   const auto failed = first.run(
       [&, until = until_all_is_read()](pair_source& s, std::atomic<bool>& stop) mutable {
@@ -226,7 +228,7 @@ TEST_F(pair_handover, is_given_up_where_the_log_confirms_nothing) {
       [&](memory_slot_log& made) {
         log = &made;
         made.on_wait = [&] {
-          clock.waited += std::chrono::milliseconds{500};
+          pass();
           if (clock.waited > std::chrono::seconds{8}) log->lands = true;
         };
       });
