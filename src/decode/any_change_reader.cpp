@@ -52,6 +52,7 @@ any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change
   if (form == change_form::envelope) {
     after = field_at(tree, root + "/after");
     payload = field_at(tree, root + "/after" + payload_from);
+    arrays = arrays_on_way(tree, payload, field_use::payload);
     statement = field_at(tree, root + "/ddl");
     position = {tree, root + "/source/"};
   } else {
@@ -60,6 +61,7 @@ any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change
     row_operation = field_at(tree, root + "/__op");
     row_deleted = field_at(tree, root + "/__deleted");
     row_payload = field_at(tree, root + payload_from);
+    arrays = arrays_on_way(tree, row_payload, field_use::payload);
     time = field_at(tree, root + "/ts_ms");
     row_position = {tree, root + "/__"};
     row_source_position = {tree, root + "/__source_"};
@@ -81,6 +83,8 @@ any_change_reader::any_change_reader(const decode_rules& rules, change_form form
       lsn_of_pair_{pair_tree_.add({"1"})},
       pair_walker_{pair_tree_},
       document_payload_{document_tree_.add(parse_json_pointer(rules.payload_from).value())},
+      document_arrays_{
+          arrays_on_way(document_tree_, field_at(document_tree_, rules.payload_from), field_use::payload)},
       document_walker_{document_tree_} {}
 
 bool any_change_reader::read_all() {
@@ -228,7 +232,7 @@ std::string_view any_change_reader::kept_name(std::string_view name) {
   name = name.substr(0, k_longest);
   const auto at = names_.find(name);
   if (at != names_.end()) return *at;
-  if (names_.size() == k_most_names) return "/source/connector";
+  if (names_.size() == k_most_names || name.size() > k_longest) return otherwise;
   return *names_.emplace(name).first;
 }
 
@@ -409,7 +413,7 @@ bool any_change_reader::read_after(const change_fields& fields, connector from_w
   if (after.what == json::kind::string && from_whom == connector::mongodb)
     return read_document(fields, after);
   if (after.what != json::kind::object) return fail(malformed_reason::wrong_type, fields.after, after);
-  return set_payload(fields.payload);
+  return set_payload(fields.payload) && are_whole(fields.arrays);
 }
 
 /// A document that is JSON within a string.
@@ -428,3 +432,7 @@ bool any_change_reader::read_document(const change_fields& fields, const field_v
 }
 
 }  // namespace ratchet
+  for (const whole_array& a : document_arrays_) {
+    if (a.has_more(document_walker_, after.text.data() + after.text.size()))
+      return fail(malformed_reason::longer_array, fields.payload, after);
+  }

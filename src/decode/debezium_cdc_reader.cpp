@@ -83,7 +83,8 @@ postgres_log_reader::change_fields::change_fields(json::pointer_tree& tree, cons
       lsn{field_at(tree, root + "/source/lsn")},
       time{field_at(tree, root + "/source/ts_ms")},
       after{field_at(tree, root + "/after")},
-      payload{field_at(tree, root + "/after" + payload_from)} {}
+      payload{field_at(tree, root + "/after" + payload_from)},
+      arrays{arrays_on_way(tree, payload, field_use::payload)} {}
 
 postgres_log_reader::postgres_log_reader(const decode_rules& rules)
     : keyed_change_reader{rules},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/decoded_event.hpp"
@@ -11,6 +12,7 @@
 #include "decode/field_map.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/text_arena.hpp"
+#include "decode/whole_array.hpp"
 
 namespace ratchet {
 
@@ -68,6 +70,9 @@ class field_reader : public event_reader {
   bool set_payload(const field&);
   bool check_utf8(const field&, const field_value&);
   bool no_duplicate(const field&);
+  /// Whether these arrays have no elements that are not read.
+  bool are_whole(std::span<const whole_array>);
+  bool is_whole(const whole_array&);
 
   [[nodiscard]] const decode_rules& rules() const noexcept { return *rules_; }
   [[nodiscard]] const record& from() const noexcept { return *record_; }

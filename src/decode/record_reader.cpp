@@ -37,6 +37,7 @@ bool record_reader::read_all() {
 }
 
 bool record_reader::read_fields() {
+  if (!fields_->arrays.empty() && from().value && !are_whole(fields_->arrays)) return false;
   return (!fields_->is_cloudevent || read_context()) && read_event_id() && read_aggregate() &&
          read_sequence() && read_type() && read_time_from(fields_->time) && number_the_record() &&
          read_payload();
@@ -57,6 +58,7 @@ bool record_reader::choose() {
   const bool may_be_ours = is_text ? types_.empty() || types_.contain(type.text)
                                    : types_.empty() || (!from().value && type.what == json::kind::none);
   if (!may_be_ours || (is_text && ignored_.contain(type.text))) {
+    if (!are_told_by_all(&whole_array::tells_type)) return false;
     if (is_text && !type.outside) event().type = type.text;
     return ignore();
   }
@@ -75,27 +77,18 @@ bool record_reader::is_foreign(bool& yes) {
   field_value value;
   if (!fetch(fields_->foreign, value)) return false;
   yes = value.what != json::kind::none;
-  return true;
+  return !yes || are_told_by_all(&whole_array::tells_foreign);
+}
+
+/// What one element says makes nothing of the others.
+bool record_reader::are_told_by_all(bool whole_array::*decides) {
+  return !from().value || std::all_of(fields_->arrays.begin(), fields_->arrays.end(),
+                                      [&](const whole_array& a) { return !(a.*decides) || is_whole(a); });
 }
 
 bool record_reader::read_value() {
   if (!from().value) return true;
-  if (!check_size() || (!value_is_bytes() && !walk_value())) return false;
-  return !fields_->element.mapped || check_element();
-}
-
-/// The element that the config reads has to be the only one of its array, or the others would be lost.
-bool record_reader::check_element() {
-  const field& f = fields_->element;
-  if (!no_duplicate(f)) return false;
-  const json::found& here = at(f.node);
-  const json::found& array = at(parent_of(f.node));
-  if (here.what == json::kind::none || array.what != json::kind::array) return true;
-  const char* const end = body().data() + body().size();
-  const char* behind = here.end;
-  json::skip_space(behind, end);
-  const bool is_alone = f.source.tokens.back() == "0" && behind != end && *behind == ']';
-  return is_alone || fail(malformed_reason::longer_array, f.source.text, offset_of(array.begin));
+  return check_size() && (value_is_bytes() || walk_value());
 }
 
 /// Where nothing is read from the value, a record that says so may carry something other than JSON.

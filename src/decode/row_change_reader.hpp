@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/unavailable_columns.hpp"
 #include "decode/field_reader.hpp"
@@ -64,6 +65,7 @@ class postgres_log_reader final : public keyed_change_reader {
     field after;
     field payload;
   };
+    std::vector<whole_array> arrays;  ///< of which the payload is an element
 
   bool read_all() override;
   bool read_change(const change_fields&);
@@ -126,7 +128,8 @@ class any_change_reader final : public keyed_change_reader {
     // of an envelope
     field after;
     field payload;
-    field statement;  ///< of a change of the schema
+    std::vector<whole_array> arrays;  ///< of which the payload is an element
+    field statement;                  ///< of a change of the schema
     position_fields position;
     // of a row that was unwrapped
     field row_operation;
@@ -179,6 +182,7 @@ class any_change_reader final : public keyed_change_reader {
   json::walker document_walker_;
   std::set<std::string, std::less<>> names_;
   bool was_plain_{false};
+  std::vector<whole_array> document_arrays_;
   bool left_it_{false};
 };
 
@@ -222,6 +226,7 @@ class ydb_changefeed_reader final : private change_tree, public field_reader {
   field resolved_;
   field stamp_;
   field step_;
+  std::vector<whole_array> arrays_;  ///< of which the payload is an element
   field transaction_;
   field wrapped_;  ///< of FORMAT = 'DEBEZIUM_JSON'
   bool left_it_{false};

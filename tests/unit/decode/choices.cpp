@@ -189,6 +189,9 @@ TEST(deletions, are_known_by_a_field) {
   EXPECT_FALSE(deletes(R"("x":1)"));
   rules.envelope.deletes = {{}, "header:op", {"delete"}};
   EXPECT_EQ(kind_of(rules, {{}, R"({"order":{"id":"o","v":1}})", {{"op", "delete"}}, {}}), "tombstone");
+  for (const char* zero : {"0", "0.0", "-0", "0e7", "-0.00E-3"})
+    EXPECT_FALSE(deletes(std::string{"\"deleted_at\":"} + zero)) << zero;
+  EXPECT_TRUE(deletes(R"("deleted_at":0.001)"));
 }
 
 std::string joined(const std::string& value) {
