@@ -81,8 +81,10 @@ class field_reader : public event_reader {
   [[nodiscard]] decoded_event& event() const noexcept { return *event_; }
   [[nodiscard]] text_arena& texts() const noexcept { return *texts_; }
   [[nodiscard]] const json::found& at(json::node_index node) const noexcept { return walker_.at(node); }
-  [[nodiscard]] json::node_index parent_of(json::node_index node) const noexcept {
-    return walker_.parent(node);
+  /// Whether the field is there, in the value or beside the list of events, and null.
+  [[nodiscard]] bool is_null(const field& f) const noexcept {
+    if (!f.in_value() || !record_->value) return false;
+    return (f.is_outside() ? *outside_ : walker_).at(f.node).what == json::kind::null;
   }
   [[nodiscard]] std::uint64_t offset_of(const char* p) const noexcept;
   bool fail(malformed_reason, std::string_view pointer, std::uint64_t offset) noexcept;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "decode/event_id_text.hpp"
-#include "decode/json_scan.hpp"
+#include "decode/json_number.hpp"
 #include "decode/media_type.hpp"
 #include "decode/record_hash.hpp"
 #include "decode/sequence_text.hpp"
@@ -235,13 +235,20 @@ bool record_reader::deletes(bool& yes) {
   const std::vector<std::string>& is = rules().envelope.deletes.is;
   if (value.what == json::kind::none) {
     // What is not there says nothing, but null is a value.
-    const field& f = fields_->deleted;
-    const bool is_null = f.in_value() && !f.is_outside() && at(f.node).what == json::kind::null;
-    yes = is_null && std::find(is.begin(), is.end(), "null") != is.end();
+    yes = is_null(fields_->deleted) && std::find(is.begin(), is.end(), "null") != is.end();
     return true;
   }
-  const bool says_no = value.text.empty() || value.text == "false" || value.text == "0";
-  yes = is.empty() ? !says_no : std::find(is.begin(), is.end(), value.text) != is.end();
+  // A producer may spell a number as 1 and as 1.0.
+  const bool is_number = value.what == json::kind::number;
+  if (is.empty()) {
+    const bool says_no = value.text.empty() || value.text == "false" || value.text == "0" ||
+                         (is_number && json::is_zero(value.text));
+    yes = !says_no;
+    return true;
+  }
+  yes = std::any_of(is.begin(), is.end(), [&](const std::string& one) {
+    return value.text == one || (is_number && json::is_same_number(value.text, one));
+  });
   return true;
 }
 
