@@ -116,7 +116,8 @@ void add_limits_of_debezium(const stream_config& stream, std::vector<std::string
   }
   if (stream.envelope.unavailable.empty() || stream.reducer.kind != reducer_config::kind_of::replace) return;
   out.push_back("a column that comes as " + stream.envelope.unavailable +
-                " keeps its stored value; without one it is left out");
+                " keeps its stored value; a change of which none is stored waits as dead, and a new row is "
+                "rejected (unavailable_column)");
 }
 
 void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
@@ -152,7 +153,6 @@ void add_limits_of_retention(const stream_config& stream, std::vector<std::strin
                                  : "a later event of it counts as its first one, or is too old"));
 }
 
-void add_limits_of_strict(const stream_config& stream, std::vector<std::string>& out) {
 /// Elements of arrays that are read as if there were no others.
 void add_limits_of_arrays(const stream_config& stream, std::vector<std::string>& out) {
   decode_rules rules;
@@ -173,6 +173,7 @@ void add_limits_of_arrays(const stream_config& stream, std::vector<std::string>&
   }
 }
 
+void add_limits_of_strict(const stream_config& stream, std::vector<std::string>& out) {
   const std::string timeout = format_duration(stream.gap.timeout);
   switch (stream.gap.policy) {
     case gap_policy::wait:

@@ -117,6 +117,11 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
     return "the config reads one element of an array that has more, so the others would be lost: set `each: "
            "/POINTER` to the array's pointer, and name the fields within an element";
   }
+  if (is(malformed_reason::unavailable_column)) {
+    return "the connector did not have the value of a column of a row that is new or read, and wrote a "
+           "placeholder: have the database log whole rows (PostgreSQL: REPLICA IDENTITY FULL; Oracle: "
+           "lob.enabled), or take the placeholder for a value with `unavailable: off`";
+  }
   if (is(malformed_reason::too_many_events)) {
     return "a record may hold " + std::to_string(k_most_events_of_record) +
            " events, and these may repeat 32 MiB of its key, headers and fields beside the list: let the "
