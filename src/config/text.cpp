@@ -116,7 +116,7 @@ void add_limits_of_debezium(const stream_config& stream, std::vector<std::string
   }
   if (stream.envelope.unavailable.empty() || stream.reducer.kind != reducer_config::kind_of::replace) return;
   out.push_back("a column that comes as " + stream.envelope.unavailable +
-                " keeps its stored value; a change of which none is stored waits as dead, and a new row is "
+                " keeps its stored value; without a stored one the change waits as dead, and a new row is "
                 "rejected (unavailable_column)");
 }
 

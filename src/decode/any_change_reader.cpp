@@ -232,8 +232,8 @@ bool any_change_reader::read_connector(const position_fields& fields, connector&
   }
   if (rules().envelope.position == change_order::partition) return true;  // nothing else is asked of it
   constexpr std::size_t k_longest = 64;
-  return fail(malformed_reason::connector_unknown,
-              kept_name(name.text.substr(0, k_longest), "/source/connector"), name.offset);
+  const std::string_view kept = kept_name(name.text.substr(0, k_longest), "/source/connector");
+  return fail(malformed_reason::connector_unknown, kept, name.offset);
 }
 
 std::string_view any_change_reader::kept_name(std::string_view name, std::string_view otherwise) {
