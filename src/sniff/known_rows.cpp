@@ -261,7 +261,10 @@ std::size_t rows_of(row_producer who, const std::vector<column>& columns) {
                        cells_of(columns, "/type"), data->objects});
     }
     case row_producer::mongodb:
-      return std::min(cells_of(columns, "/operationType"), cells_of(columns, "/documentKey"));
+      // With a schema beside them their parts are JSON as text.
+      return std::max(
+          std::min(cells_of(columns, "/operationType"), cells_of(columns, "/documentKey")),
+          std::min(cells_of(columns, "/payload/operationType"), cells_of(columns, "/payload/documentKey")));
   }
   return 0;
 }

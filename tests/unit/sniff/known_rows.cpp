@@ -204,6 +204,11 @@ TEST(sniffed_mongodb, has_no_config_where_nothing_names_or_orders_documents) {
       {mongodb("insert", 1, "{}", "7", "1767225600"), mongodb("insert", 2, "{}", "8", "1767225600")}));
   EXPECT_THAT(no_time, HasSubstr("nothing here orders the changes of a document"));
   EXPECT_THAT(no_time, Not(HasSubstr("streams:")));
+  const std::string schema = report(numbered({record_of(
+      std::nullopt,
+      R"({"schema":{},"payload":{"_id":"{}","operationType":"insert","clusterTime":"{}","documentKey":"{}"}})")}));
+  EXPECT_THAT(schema, HasSubstr("output.format.value=json"));
+  EXPECT_THAT(schema, Not(HasSubstr("streams:")));
   const std::string mixed = report(numbered({mongodb("insert", 1, "{}", "7"), mongodb("insert", 2, "{}")}));
   EXPECT_THAT(mixed, HasSubstr("no place names the document of a change"));
   EXPECT_THAT(mixed, Not(HasSubstr("streams:")));
