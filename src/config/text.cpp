@@ -6,6 +6,7 @@
 
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
+#include "decode/field_map.hpp"
 #include "decode/sequence_kinds.hpp"
 #include "streams/stream_definition.hpp"
 #include "text/config_words.hpp"
@@ -115,7 +116,8 @@ void add_limits_of_debezium(const stream_config& stream, std::vector<std::string
   }
   if (stream.envelope.unavailable.empty() || stream.reducer.kind != reducer_config::kind_of::replace) return;
   out.push_back("a column that comes as " + stream.envelope.unavailable +
-                " keeps its stored value; without one it is left out");
+                " keeps its stored value; without a stored one the change waits as dead, and a new row is "
+                "rejected (unavailable_column)");
 }
 
 void add_limits_of_sequences(const stream_config& stream, std::vector<std::string>& out) {
@@ -149,6 +151,26 @@ void add_limits_of_retention(const stream_config& stream, std::vector<std::strin
                                  ? "a later event of it counts as its first one, or waits for an operator "
                                    "if it is too old"
                                  : "a later event of it counts as its first one, or is too old"));
+}
+
+/// Elements of arrays that are read as if there were no others.
+void add_limits_of_arrays(const stream_config& stream, std::vector<std::string>& out) {
+  decode_rules rules;
+  rules.envelope = stream.envelope;
+  rules.order = stream.order;
+  rules.ids = stream.dedup.ids;
+  rules.payload_from = stream.reducer.from;
+  rules.ignore_having = stream.ignore_having;
+  const bool may_take_all =
+      stream.envelope.format == envelope_format::json && stream.envelope.each.kind == each_kind::none;
+  for (const std::string& element : elements_read(rules)) {
+    const std::string array = element.substr(0, element.rfind('/'));
+    out.push_back(
+        "it reads " + element +
+        " of an array: a record whose array has more elements is rejected (longer_array), because "
+        "the others would be lost" +
+        (may_take_all ? "; each: " + (array.empty() ? "array" : array) + " takes all of them" : ""));
+  }
 }
 
 void add_limits_of_strict(const stream_config& stream, std::vector<std::string>& out) {
@@ -347,14 +369,7 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     }
   }
   add_limits_of_retention(stream, limits);
-  if (const std::string element = element_read(stream.envelope, stream.reducer.from); !element.empty()) {
-    const std::string array = element.substr(0, element.rfind('/'));
-    limits.push_back(
-        "it reads " + element +
-        " of an array: a record whose array has more elements is rejected (longer_array), because the "
-        "others would be lost; each: " +
-        (array.empty() ? "array" : array) + " takes all of them");
-  }
+  add_limits_of_arrays(stream, limits);
   if (stream.envelope.each.kind != each_kind::none) {
     limits.emplace_back(
         "the events of one record are handled one after another: one that is rejected or waits leaves the "

@@ -267,9 +267,9 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
   }
   resolved_assignment& r = resolved.value();
   if (r.refused && !has_taken_) return session_result{session_end::refused, std::move(*r.refused)};
-  // Who has claimed never leaves while there is something to read: a partition that may not be read is stopped,
-  // and the rest goes on. Where all are another's, staying would keep them from whoever may read them. An
-  // instance of a pair learns from the log that it was overtaken.
+  // Who has claimed never leaves while there is something to read: a partition that may not be read is
+  // stopped, and the rest goes on. Where all are another's, staying would keep them from whoever may read
+  // them. An instance of a pair learns from the log that it was overtaken.
   const bool is_overtaken = r.refused && r.claimed_by_others == partitions.size();
   if (is_overtaken && !more && !deps_.wish.replicated) {
     r.refused->message = "group `" + deps_.settings.kafka.group + "` was left: " + r.refused->message;

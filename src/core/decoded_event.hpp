@@ -59,6 +59,7 @@ enum class malformed_reason : std::uint8_t {
   header_binary,       ///< a header that is no text
   longer_array,        ///< the config reads one element of an array that has more
   too_many_events,     ///< a record holds more of them than are taken of one
+  unavailable_column,  ///< Debezium: a row that is new or read lacks the value of a column
 };
 
 [[nodiscard]] const char* name_of(malformed_reason) noexcept;

@@ -142,6 +142,8 @@ const char* name_of(malformed_reason value) noexcept {
       return "longer_array";
     case malformed_reason::too_many_events:
       return "too_many_events";
+    case malformed_reason::unavailable_column:
+      return "unavailable_column";
   }
   return "?";
 }

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "core/decoded_event.hpp"
 #include "core/json_scan.hpp"
+#include "ratchet/error.hpp"
 
 namespace ratchet {
 
@@ -127,14 +129,23 @@ bool unavailable_columns::is_placeholder(std::string_view value, bool outermost)
          json_scan::end_of_string(element, 0) == element.size() && is_placeholder(element, false);
 }
 
-std::string unavailable_columns::filled(std::string_view row, std::string_view before,
-                                        without_value otherwise) const {
+std::optional<std::string_view> unavailable_columns::first_in(std::string_view row) const {
+  row = json_scan::trimmed(row);
+  if (is_placeholder(row, true)) return std::string_view{};
+  if (!json_scan::is_object(row)) return std::nullopt;
+  const long_values ends{row};
+  std::size_t at = 0;
+  for (member m; next(row, at, ends, m);) {
+    if (is_placeholder(m.value, true)) return m.name.substr(1, m.name.size() - 2);
+  }
+  return std::nullopt;
+}
+
+std::string unavailable_columns::filled(std::string_view row, std::string_view before) const {
   row = json_scan::trimmed(row);
   before = json_scan::trimmed(before);
-  if (!json_scan::is_object(row)) {
-    if (!is_placeholder(row, true)) return std::string{row};
-    return std::string{before.empty() ? "null" : before};
-  }
+  if (!json_scan::is_object(row))
+    return std::string{is_placeholder(row, true) && !before.empty() ? before : row};
   const long_values ends{row};
   const long_values ends_before{before};
   std::string out{"{"};
@@ -143,9 +154,7 @@ std::string unavailable_columns::filled(std::string_view row, std::string_view b
     std::string_view value = m.value;
     if (is_placeholder(value, true)) {
       value = member_of(before, m.name, ends_before);
-      const bool has_none = value.empty() || is_placeholder(value, true);
-      if (has_none && otherwise == without_value::goes) continue;
-      if (has_none) value = m.value;
+      if (value.empty() || is_placeholder(value, true)) value = m.value;
     }
     if (out.size() > 1) out += ',';
     out.append(m.name).append(":").append(value);
@@ -157,9 +166,16 @@ outcome row_reducer::apply(const event& e, state& s, effects&) const {
   // Rows that are new or read have all their columns.
   if (brings_all_columns(e.type) || !unavailable_.may_be_in(e.payload)) {
     s.assign_payload(e);
-  } else {
-    s.assign(unavailable_.filled(e.payload, s.exists() ? s.value() : std::string_view{}));
+    return done();
   }
+  const std::string row = unavailable_.filled(e.payload, s.exists() ? s.value() : std::string_view{});
+  if (const auto column = unavailable_.first_in(row)) {
+    const std::string which = column->empty() ? "the row" : "the column " + std::string{*column};
+    return give_up(make_error_code(errc::reducer_failed),
+                   std::string{name_of(malformed_reason::unavailable_column)} +
+                       ": the change does not bring " + which + ", and nothing is stored of it");
+  }
+  s.assign(row);
   return done();
 }
 

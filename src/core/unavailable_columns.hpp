@@ -10,12 +10,6 @@
 
 namespace ratchet {
 
-/// What becomes of an unavailable column that the row before does not have either.
-enum class without_value : std::uint8_t {
-  goes,   ///< the row is without it
-  stays,  ///< the placeholder does: another row may have it
-};
-
 /// Whether a change of this type has all columns: rows that are new or read.
 [[nodiscard]] constexpr bool brings_all_columns(std::string_view type) noexcept {
   return type == "c" || type == "r";
@@ -31,12 +25,16 @@ class unavailable_columns {
   /// Whether the placeholder may stand in this JSON text: false is certain, true is worth a look.
   [[nodiscard]] bool may_be_in(std::string_view json) const noexcept;
 
+  /// The name of the first column that is unavailable, as it is spelt, without its quotes; empty where the
+  /// row is the placeholder as a whole. None: there is none. It must be valid JSON, from which the name is
+  /// borrowed.
+  [[nodiscard]] std::optional<std::string_view> first_in(std::string_view row) const;
+
   /// The row with the columns of `before` in place of those that are unavailable: a string that is the
-  /// placeholder, or an array or object of nothing else. A column that `before` does not have, or has no
-  /// value of, is left out, unless it stays. Both must be valid JSON; `before` may be empty. Where `row` is
-  /// the placeholder as a whole, it is `before`, or null.
-  [[nodiscard]] std::string filled(std::string_view row, std::string_view before,
-                                   without_value = without_value::goes) const;
+  /// placeholder, or an array or object of nothing else. What `before` does not have, or has no value of,
+  /// stays unavailable. Both must be valid JSON; `before` may be empty. Where `row` is the placeholder as a
+  /// whole, it is `before`.
+  [[nodiscard]] std::string filled(std::string_view row, std::string_view before) const;
 
  private:
   [[nodiscard]] bool stands_in(std::string_view json, std::string_view what, std::size_t rare) const noexcept;
@@ -49,7 +47,9 @@ class unavailable_columns {
   std::size_t rare_in_base64_{0};
 };
 
-/// The row becomes the snapshot, with what is stored of its unavailable columns.
+/// The row becomes the snapshot, with what is stored of its unavailable columns. It gives up on a row of
+/// which a column is neither there nor stored: the placeholder is no value, and what the value is nobody can
+/// tell.
 class row_reducer {
  public:
   /// As that of replace_reducer: the meaning of a stored state is the same. An event that needs the snapshot

@@ -62,8 +62,7 @@ std::optional<std::string> aggregate_backlog::completed(std::string_view type, s
     const waiting_event& before = (--end)->second.event;
     if (!end->second.whole) continue;
     type = before.type;  // of a row that is new nothing before it is looked for
-    row = unavailable.filled(row ? std::string_view{*row} : payload, before.payload(),
-                             brings_all_columns(type) ? without_value::goes : without_value::stays);
+    row = unavailable.filled(row ? std::string_view{*row} : payload, before.payload());
   }
   return row;
 }

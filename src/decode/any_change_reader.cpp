@@ -52,6 +52,7 @@ any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change
   if (form == change_form::envelope) {
     after = field_at(tree, root + "/after");
     payload = field_at(tree, root + "/after" + payload_from);
+    arrays = arrays_on_way(tree, payload, field_use::payload);
     statement = field_at(tree, root + "/ddl");
     position = {tree, root + "/source/"};
   } else {
@@ -60,6 +61,7 @@ any_change_reader::change_fields::change_fields(json::pointer_tree& tree, change
     row_operation = field_at(tree, root + "/__op");
     row_deleted = field_at(tree, root + "/__deleted");
     row_payload = field_at(tree, root + payload_from);
+    arrays = arrays_on_way(tree, row_payload, field_use::payload);
     time = field_at(tree, root + "/ts_ms");
     row_position = {tree, root + "/__"};
     row_source_position = {tree, root + "/__source_"};
@@ -81,6 +83,8 @@ any_change_reader::any_change_reader(const decode_rules& rules, change_form form
       lsn_of_pair_{pair_tree_.add({"1"})},
       pair_walker_{pair_tree_},
       document_payload_{document_tree_.add(parse_json_pointer(rules.payload_from).value())},
+      document_arrays_{
+          arrays_on_way(document_tree_, field_at(document_tree_, rules.payload_from), field_use::payload)},
       document_walker_{document_tree_} {}
 
 bool any_change_reader::read_all() {
@@ -126,9 +130,7 @@ bool any_change_reader::read_change(const change_fields& fields) {
     event().kind = decoded_kind::tombstone;
     return true;
   }
-  if (!read_after(fields, from_whom)) return false;
-  look_for_unavailable(op);
-  return true;
+  return read_after(fields, from_whom) && has_known_columns(fields.payload, op);
 }
 
 /// A row without its envelope; what orders it is there where ExtractNewRecordState was told to add it.
@@ -170,9 +172,18 @@ bool any_change_reader::read_row(const change_fields& fields) {
     event().kind = decoded_kind::tombstone;
     return true;
   }
-  if (!set_payload(fields.row_payload)) return false;
-  look_for_unavailable(op);
-  return true;
+  if (!set_payload(fields.row_payload) || !are_whole(fields.arrays)) return false;
+  return has_known_columns(fields.row_payload, op);
+}
+
+bool any_change_reader::has_known_columns(const field& payload, std::string_view operation) {
+  std::string_view column;
+  if (look_for_unavailable(operation, column)) return true;
+  const std::uint64_t offset = is_there(payload) ? offset_of(at(payload.node).begin) : 0;
+  std::string place = payload.source.text;
+  if (!column.empty() && column.find_first_of("~/\\") == std::string_view::npos)
+    place.append("/").append(column);
+  return fail(malformed_reason::unavailable_column, kept_name(place, payload.source.text), offset);
 }
 
 /// What a connector writes of the begin and the end of a transaction (provide.transaction.metadata).
@@ -220,15 +231,16 @@ bool any_change_reader::read_connector(const position_fields& fields, connector&
     return true;
   }
   if (rules().envelope.position == change_order::partition) return true;  // nothing else is asked of it
-  return fail(malformed_reason::connector_unknown, kept_name(name.text), name.offset);
+  constexpr std::size_t k_longest = 64;
+  const std::string_view kept = kept_name(name.text.substr(0, k_longest), "/source/connector");
+  return fail(malformed_reason::connector_unknown, kept, name.offset);
 }
 
-std::string_view any_change_reader::kept_name(std::string_view name) {
-  constexpr std::size_t k_longest = 64;
-  name = name.substr(0, k_longest);
+std::string_view any_change_reader::kept_name(std::string_view name, std::string_view otherwise) {
+  constexpr std::size_t k_longest = 256;
   const auto at = names_.find(name);
   if (at != names_.end()) return *at;
-  if (names_.size() == k_most_names) return "/source/connector";
+  if (names_.size() == k_most_names || name.size() > k_longest) return otherwise;
   return *names_.emplace(name).first;
 }
 
@@ -409,7 +421,7 @@ bool any_change_reader::read_after(const change_fields& fields, connector from_w
   if (after.what == json::kind::string && from_whom == connector::mongodb)
     return read_document(fields, after);
   if (after.what != json::kind::object) return fail(malformed_reason::wrong_type, fields.after, after);
-  return set_payload(fields.payload);
+  return set_payload(fields.payload) && are_whole(fields.arrays);
 }
 
 /// A document that is JSON within a string.
@@ -422,6 +434,10 @@ bool any_change_reader::read_document(const change_fields& fields, const field_v
   }
   const json::found& here = document_walker_.at(document_payload_);
   if (here.what == json::kind::none) return fail(malformed_reason::missing_field, fields.payload, after);
+  for (const whole_array& a : document_arrays_) {
+    if (a.has_more(document_walker_, after.text.data() + after.text.size()))
+      return fail(malformed_reason::longer_array, fields.payload, after);
+  }
   event().payload = bytes_of(here);
   event().payload_hash = payload_hash(event().payload);
   return true;

@@ -142,6 +142,10 @@ bool record_reader::read_base64(const field_value& encoded) {
     const json::found& here = inner_.at(fields_->inner_payload);
     if (here.what == json::kind::none)
       return fail(malformed_reason::missing_field, fields_->payload, encoded);
+    for (const whole_array& a : fields_->inner_arrays) {
+      if (a.has_more(inner_, bytes.data() + bytes.size()))
+        return fail(malformed_reason::longer_array, fields_->payload, encoded);
+    }
     event().payload = {here.begin, static_cast<std::size_t>(here.end - here.begin)};
   }
   event().payload_hash = payload_hash(event().payload);

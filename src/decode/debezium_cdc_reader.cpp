@@ -69,10 +69,15 @@ bool keyed_change_reader::is_key_of_heartbeat() {
          text_of(payload).find("\"serverName\"") != std::string_view::npos;
 }
 
-void keyed_change_reader::look_for_unavailable(std::string_view operation) {
-  // Rows that are new or read have all their columns.
-  if (operation == "c" || operation == "r") return;
-  event().keeps_columns = unavailable_.may_be_in(event().payload);
+bool keyed_change_reader::look_for_unavailable(std::string_view operation, std::string_view& column) {
+  if (!unavailable_.may_be_in(event().payload)) return true;
+  if (!brings_all_columns(operation)) {
+    event().keeps_columns = true;
+    return true;
+  }
+  const auto first = unavailable_.first_in(event().payload);
+  if (first) column = *first;
+  return !first;
 }
 
 postgres_log_reader::change_fields::change_fields(json::pointer_tree& tree, const std::string& root,
@@ -83,7 +88,8 @@ postgres_log_reader::change_fields::change_fields(json::pointer_tree& tree, cons
       lsn{field_at(tree, root + "/source/lsn")},
       time{field_at(tree, root + "/source/ts_ms")},
       after{field_at(tree, root + "/after")},
-      payload{field_at(tree, root + "/after" + payload_from)} {}
+      payload{field_at(tree, root + "/after" + payload_from)},
+      arrays{arrays_on_way(tree, payload, field_use::payload)} {}
 
 postgres_log_reader::postgres_log_reader(const decode_rules& rules)
     : keyed_change_reader{rules},
@@ -121,9 +127,12 @@ bool postgres_log_reader::read_change(const change_fields& fields) {
     event().kind = decoded_kind::tombstone;
     return true;
   }
-  if (at(fields.after.node).what != json::kind::object || !set_payload(fields.payload)) return false;
-  look_for_unavailable(op);
-  return true;
+  if (at(fields.after.node).what != json::kind::object || !set_payload(fields.payload) ||
+      !are_whole(fields.arrays)) {
+    return false;
+  }
+  std::string_view column;
+  return look_for_unavailable(op, column);
 }
 
 /// {the last commit's LSN, the event's LSN}.

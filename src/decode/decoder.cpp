@@ -58,7 +58,7 @@ class mapped_reader final : public event_reader {
  public:
   explicit mapped_reader(const decode_rules& rules) : fields_{rules}, reader_{rules, fields_} {
     if (rules.envelope.each.kind == each_kind::none) return;
-    splitter_.emplace(rules, fields_.outside, fields_.list);
+    splitter_.emplace(rules, fields_.outside, fields_.list, fields_.arrays_outside);
     reader_.read_beside(splitter_->outside());
   }
   void read(const record& r, decoded_event& event, text_arena& texts) override {

@@ -91,34 +91,6 @@ bool reads_headers(const envelope_config& e) {
          any_header(e.aggregate_more) || is_header(&e.deletes.field);
 }
 
-std::string element_read(const envelope_config& e, const std::string& payload_from) {
-  if (e.format != envelope_format::json) return {};
-  const std::string& aggregate = e.aggregate;
-  const auto is_index = [](std::string_view token) {
-    return !token.empty() &&
-           std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
-  };
-  const auto leads_to = [](const std::string& element, const std::string& source) {
-    return source == element || source.starts_with(element + '/');
-  };
-  const std::string* const others[] = {&e.event_id, &e.sequence, &e.epoch, &e.type, &e.time, &payload_from};
-  for (std::size_t at = 0; at < aggregate.size() && aggregate[at] == '/';) {
-    const std::size_t end = std::min(aggregate.find('/', at + 1), aggregate.size());
-    std::string element = aggregate.substr(0, end);
-    const std::string array = aggregate.substr(0, at + 1);
-    const bool is_event =
-        leads_to(element, e.sequence) || leads_to(element, e.event_id) || leads_to(element, payload_from);
-    // Fields of one event may be the elements of an array, too.
-    const bool reads_others = std::any_of(
-        std::begin(others), std::end(others),
-        [&](const std::string* other) { return other->starts_with(array) && !leads_to(element, *other); });
-    if (is_event && !reads_others && is_index(std::string_view{aggregate}.substr(at + 1, end - at - 1)))
-      return element;
-    at = end;
-  }
-  return {};
-}
-
 std::string_view attribute_of(std::string_view source) noexcept {
   constexpr std::string_view k_prefix{"attribute:"};
   if (!source.starts_with(k_prefix)) return {};

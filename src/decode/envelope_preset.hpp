@@ -30,10 +30,6 @@ namespace ratchet {
 /// Whether records must come with their headers. The envelope must have its defaults.
 [[nodiscard]] bool reads_headers(const envelope_config&);
 
-/// Where the config reads one element of an array as if it were the event: a pointer to that element, as
-/// /records/0, which leads to the aggregate and to its sequence, its id or the payload. Empty: it does not.
-[[nodiscard]] std::string element_read(const envelope_config&, const std::string& payload_from);
-
 /// NAME of `attribute:NAME`, which is what CloudEvents allow: 1 or more of a-z and 0-9. Empty: it is none.
 [[nodiscard]] std::string_view attribute_of(std::string_view source) noexcept;
 

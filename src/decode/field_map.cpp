@@ -25,11 +25,11 @@ field_map::field_map(const decode_rules& rules) {
   read_sequence(rules, event_mode::structured);
   type = read(from.type);
   time = read(from.time);
-  element = read(element_read(from, rules.payload_from));
   foreign = read(rules.ignore_having);
   deleted = read(from.deletes.field);
   payload = read(rules.payload_from);
   list = outside.add(parse_json_pointer(from.each.pointer).value());
+  find_arrays(from.each.pointer);
 }
 
 field_map::field_map(const decode_rules& rules, event_mode mode) : is_cloudevent{true} {
@@ -46,12 +46,40 @@ field_map::field_map(const decode_rules& rules, event_mode mode) : is_cloudevent
   time = read_attribute("attribute:time", mode);
   if (mode == event_mode::binary) {
     payload = read(rules.payload_from);
+    find_arrays({});
     return;
   }
   data = read("/data");
   base64 = read("/data_base64");
   payload = read("/data" + rules.payload_from);
-  inner_payload = inner.add(parse_json_pointer(rules.payload_from).value());
+  const field within = field_at(inner, rules.payload_from);
+  inner_payload = within.node;
+  inner_arrays = arrays_on_way(inner, within, field_use::payload);
+  find_arrays({});
+}
+
+void field_map::find_arrays(const std::string& each) {
+  array_finder within;
+  array_finder beside;
+  const auto add = [&](const field& f, field_use use) {
+    f.is_outside() ? beside.add(outside, f, use) : within.add(tree, f, use);
+  };
+  add(event_id, field_use::names_event);
+  for (const field& part : event_id_more) add(part, field_use::names_event);
+  add(aggregate, field_use::names_aggregate);
+  for (const field& part : aggregate_more) add(part, field_use::names_aggregate);
+  add(sequence, field_use::sequence);
+  add(epoch, field_use::epoch);
+  add(begin, field_use::begin);
+  add(previous, field_use::previous);
+  add(type, field_use::type);
+  add(time, field_use::time);
+  add(foreign, field_use::foreign);
+  add(deleted, field_use::deletes);
+  add(payload, field_use::payload);
+  beside.add(outside, field_at(outside, each), field_use::list);
+  arrays = within.arrays();
+  arrays_outside = beside.arrays();
 }
 
 void field_map::read_sequence(const decode_rules& rules, event_mode mode) {
@@ -84,6 +112,32 @@ field field_map::read_attribute(const std::string& text, event_mode mode) {
   const std::string_view name = attribute_of(text);
   if (name.empty()) return read(text);
   return read((mode == event_mode::structured ? "/" : "header:ce_") + std::string{name});
+}
+
+std::vector<std::string> elements_read(const decode_rules& rules) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::vector<whole_array>& arrays) {
+    for (const whole_array& a : arrays) out.push_back(a.last.source.text);
+  };
+  switch (rules.envelope.format) {
+    case envelope_format::json:
+    case envelope_format::debezium_outbox: {
+      const field_map fields{rules};
+      add(fields.arrays_outside);
+      add(fields.arrays);
+      break;
+    }
+    case envelope_format::cloudevents:
+      add(field_map{rules, event_mode::structured}.arrays);
+      break;
+    case envelope_format::debezium_cdc:
+    case envelope_format::ydb_changefeed: {
+      json::pointer_tree row;
+      add(arrays_on_way(row, field_at(row, rules.payload_from), field_use::payload));
+      break;
+    }
+  }
+  return out;
 }
 
 }  // namespace ratchet

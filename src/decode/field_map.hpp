@@ -5,25 +5,11 @@
 #include <vector>
 
 #include "decode/decoder.hpp"
-#include "decode/field_source.hpp"
+#include "decode/field.hpp"
 #include "decode/pointer_tree.hpp"
+#include "decode/whole_array.hpp"
 
 namespace ratchet {
-
-/// One field of an envelope, made ready for reading.
-struct field {
-  bool mapped{false};
-  field_source source;
-  json::node_index node{json::k_no_node};  ///< of a pointer
-
-  [[nodiscard]] bool in_value() const noexcept {
-    return mapped && (source.from == field_source::place::pointer || is_outside());
-  }
-  /// In the value, beside the list that the event is of: its node is one of field_map::outside.
-  [[nodiscard]] bool is_outside() const noexcept {
-    return mapped && source.from == field_source::place::record;
-  }
-};
 
 /// The field that a JSON Pointer names, with its node in the tree. The pointer must be valid.
 [[nodiscard]] field field_at(json::pointer_tree&, const std::string& pointer);
@@ -52,12 +38,13 @@ struct field_map {
   field payload;
   std::vector<field> event_id_more;     ///< further parts of the id
   std::vector<field> aggregate_more;    ///< and of the aggregate
-  field element;                        ///< see element_read()
   field foreign;                        ///< see decode_rules::ignore_having
   field deleted;                        ///< what says that an event deletes; see delete_config
   json::pointer_tree outside;           ///< of records that hold several events, what stands around them
   json::node_index list{json::k_root};  ///< and their list, in `outside`
-  bool any_in_value{false};             ///< some field is read from the value: then it must be JSON
+  std::vector<whole_array> arrays;      ///< of which elements are read, in `tree`
+  std::vector<whole_array> arrays_outside;
+  bool any_in_value{false};  ///< some field is read from the value: then it must be JSON
   sequence_kind versions{sequence_kind::integer};
   enum class own : std::uint8_t { none, place, time } of_record{own::none};  ///< the sequence
 
@@ -70,11 +57,17 @@ struct field_map {
   field sequence_type;       ///< says that the sequence is a number, where it counts as text otherwise
   json::pointer_tree inner;  ///< of bytes that came as base64 and must be JSON
   json::node_index inner_payload{json::k_root};
+  std::vector<whole_array> inner_arrays;
 
  private:
   void read_sequence(const decode_rules&, event_mode);
+  void find_arrays(const std::string& each);
   field read(const std::string& text);
   field read_attribute(const std::string& text, event_mode);
 };
+
+/// The elements of arrays that a stream reads as if their arrays had no others: pointers, as /records/0. Of
+/// row changes they lead into the row. The envelope must have its defaults.
+[[nodiscard]] std::vector<std::string> elements_read(const decode_rules&);
 
 }  // namespace ratchet

@@ -1,6 +1,8 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 #include "decode/field_reader.hpp"
 
+#include <algorithm>
+
 #include "decode/json_text.hpp"
 #include "decode/key_text.hpp"
 #include "decode/media_type.hpp"
@@ -235,6 +237,17 @@ bool field_reader::unescape(const char* begin, const field& f, field_value& valu
 bool field_reader::no_duplicate(const field& f) {
   if (!walker_.any_duplicate()) return true;
   return fail_where_twice({walker_, record_->value->data()}, f);
+}
+
+bool field_reader::are_whole(std::span<const whole_array> arrays) {
+  return std::all_of(arrays.begin(), arrays.end(), [this](const whole_array& a) { return is_whole(a); });
+}
+
+bool field_reader::is_whole(const whole_array& array) {
+  if (!no_duplicate(array.last)) return false;
+  if (!array.has_more(walker_, body_.data() + body_.size())) return true;
+  return fail(malformed_reason::longer_array, array.last.source.text,
+              offset_of(walker_.at(array.array).begin));
 }
 
 /// True: every key on the field's path occurs once. If not, the outermost second one is the fault.

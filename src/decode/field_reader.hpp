@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/decoded_event.hpp"
@@ -11,6 +12,7 @@
 #include "decode/field_map.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/text_arena.hpp"
+#include "decode/whole_array.hpp"
 
 namespace ratchet {
 
@@ -68,6 +70,9 @@ class field_reader : public event_reader {
   bool set_payload(const field&);
   bool check_utf8(const field&, const field_value&);
   bool no_duplicate(const field&);
+  /// Whether these arrays have no elements that are not read.
+  bool are_whole(std::span<const whole_array>);
+  bool is_whole(const whole_array&);
 
   [[nodiscard]] const decode_rules& rules() const noexcept { return *rules_; }
   [[nodiscard]] const record& from() const noexcept { return *record_; }
@@ -76,8 +81,10 @@ class field_reader : public event_reader {
   [[nodiscard]] decoded_event& event() const noexcept { return *event_; }
   [[nodiscard]] text_arena& texts() const noexcept { return *texts_; }
   [[nodiscard]] const json::found& at(json::node_index node) const noexcept { return walker_.at(node); }
-  [[nodiscard]] json::node_index parent_of(json::node_index node) const noexcept {
-    return walker_.parent(node);
+  /// Whether the field is there, in the value or beside the list of events, and null.
+  [[nodiscard]] bool is_null(const field& f) const noexcept {
+    if (!f.in_value() || !record_->value) return false;
+    return (f.is_outside() ? *outside_ : walker_).at(f.node).what == json::kind::null;
   }
   [[nodiscard]] std::uint64_t offset_of(const char* p) const noexcept;
   bool fail(malformed_reason, std::string_view pointer, std::uint64_t offset) noexcept;

@@ -4,9 +4,7 @@
 #include <charconv>
 
 namespace ratchet::json {
-namespace {
 
-/// RFC 6901, section 4: decimal digits without leading zeros.
 std::optional<std::uint64_t> as_index(const std::string& token) {
   if (token.empty() || (token.size() > 1 && token[0] == '0')) return std::nullopt;
   std::uint64_t index = 0;
@@ -15,8 +13,6 @@ std::optional<std::uint64_t> as_index(const std::string& token) {
   if (error != std::errc{} || stop != end) return std::nullopt;
   return index;
 }
-
-}  // namespace
 
 pointer_tree::pointer_tree() : nodes_(1) {}
 

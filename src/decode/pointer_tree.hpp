@@ -27,6 +27,10 @@ using node_index = std::uint16_t;
 constexpr node_index k_no_node = 0xFFFF;
 constexpr node_index k_root = 0;
 
+/// The index of an array's element that the token can name: decimal digits without leading zeros (RFC 6901,
+/// section 4).
+[[nodiscard]] std::optional<std::uint64_t> as_index(const std::string& token);
+
 /// Immutable once filled; any number of threads may read it.
 class pointer_tree {
  public:

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "decode/event_id_text.hpp"
-#include "decode/json_scan.hpp"
+#include "decode/json_number.hpp"
 #include "decode/media_type.hpp"
 #include "decode/record_hash.hpp"
 #include "decode/sequence_text.hpp"
@@ -37,6 +37,7 @@ bool record_reader::read_all() {
 }
 
 bool record_reader::read_fields() {
+  if (!fields_->arrays.empty() && from().value && !are_whole(fields_->arrays)) return false;
   return (!fields_->is_cloudevent || read_context()) && read_event_id() && read_aggregate() &&
          read_sequence() && read_type() && read_time_from(fields_->time) && number_the_record() &&
          read_payload();
@@ -57,6 +58,7 @@ bool record_reader::choose() {
   const bool may_be_ours = is_text ? types_.empty() || types_.contain(type.text)
                                    : types_.empty() || (!from().value && type.what == json::kind::none);
   if (!may_be_ours || (is_text && ignored_.contain(type.text))) {
+    if (!are_told_by_all(&whole_array::tells_type)) return false;
     if (is_text && !type.outside) event().type = type.text;
     return ignore();
   }
@@ -75,27 +77,18 @@ bool record_reader::is_foreign(bool& yes) {
   field_value value;
   if (!fetch(fields_->foreign, value)) return false;
   yes = value.what != json::kind::none;
-  return true;
+  return !yes || are_told_by_all(&whole_array::tells_foreign);
+}
+
+/// What one element says makes nothing of the others.
+bool record_reader::are_told_by_all(bool whole_array::*decides) {
+  return !from().value || std::all_of(fields_->arrays.begin(), fields_->arrays.end(),
+                                      [&](const whole_array& a) { return !(a.*decides) || is_whole(a); });
 }
 
 bool record_reader::read_value() {
   if (!from().value) return true;
-  if (!check_size() || (!value_is_bytes() && !walk_value())) return false;
-  return !fields_->element.mapped || check_element();
-}
-
-/// The element that the config reads has to be the only one of its array, or the others would be lost.
-bool record_reader::check_element() {
-  const field& f = fields_->element;
-  if (!no_duplicate(f)) return false;
-  const json::found& here = at(f.node);
-  const json::found& array = at(parent_of(f.node));
-  if (here.what == json::kind::none || array.what != json::kind::array) return true;
-  const char* const end = body().data() + body().size();
-  const char* behind = here.end;
-  json::skip_space(behind, end);
-  const bool is_alone = f.source.tokens.back() == "0" && behind != end && *behind == ']';
-  return is_alone || fail(malformed_reason::longer_array, f.source.text, offset_of(array.begin));
+  return check_size() && (value_is_bytes() || walk_value());
 }
 
 /// Where nothing is read from the value, a record that says so may carry something other than JSON.
@@ -242,13 +235,20 @@ bool record_reader::deletes(bool& yes) {
   const std::vector<std::string>& is = rules().envelope.deletes.is;
   if (value.what == json::kind::none) {
     // What is not there says nothing, but null is a value.
-    const field& f = fields_->deleted;
-    const bool is_null = f.in_value() && !f.is_outside() && at(f.node).what == json::kind::null;
-    yes = is_null && std::find(is.begin(), is.end(), "null") != is.end();
+    yes = is_null(fields_->deleted) && std::find(is.begin(), is.end(), "null") != is.end();
     return true;
   }
-  const bool says_no = value.text.empty() || value.text == "false" || value.text == "0";
-  yes = is.empty() ? !says_no : std::find(is.begin(), is.end(), value.text) != is.end();
+  // A producer may spell a number as 1 and as 1.0.
+  const bool is_number = value.what == json::kind::number;
+  if (is.empty()) {
+    const bool says_no = value.text.empty() || value.text == "false" || value.text == "0" ||
+                         (is_number && json::is_zero(value.text));
+    yes = !says_no;
+    return true;
+  }
+  yes = std::any_of(is.begin(), is.end(), [&](const std::string& one) {
+    return value.text == one || (is_number && json::is_same_number(value.text, one));
+  });
   return true;
 }
 

@@ -26,10 +26,10 @@ class record_reader final : public field_reader {
  private:
   bool read_all() override;
   bool read_value();
-  bool check_element();
   bool read_fields();
   bool choose();
   bool is_foreign(bool& yes);
+  bool are_told_by_all(bool whole_array::*decides);
   bool read_event_id();
   bool give_position_for_id();
   bool fetch_joined(const field&, std::span<const field> more, field_value&);

@@ -44,8 +44,8 @@ std::string path_to_list(const std::string& pointer) {
 }  // namespace
 
 record_splitter::record_splitter(const decode_rules& rules, const json::pointer_tree& outside,
-                                 json::node_index list)
-    : rules_{&rules}, list_{list}, outside_tree_{&outside}, outside_{outside} {
+                                 json::node_index list, std::span<const whole_array> whole)
+    : rules_{&rules}, list_{list}, outside_tree_{&outside}, outside_{outside}, whole_{whole} {
   const std::string& pointer = rules.envelope.each.pointer;
   shortest_before_ = path_to_list(pointer);
   shortest_behind_ =
@@ -135,7 +135,7 @@ record_splitter::holds record_splitter::split_array() {
     const json::fault& told = first.reason != malformed_reason::none ? first : fault;
     return refuse(told.reason, {}, body_.data() + told.offset);
   }
-  if (find_list() == holds::fault) {
+  if (find_list() == holds::fault || check_arrays() == holds::fault) {
     (void)breaks_all();  // where it is no JSON at all, that is told first
     return holds::fault;
   }
@@ -154,6 +154,15 @@ record_splitter::holds record_splitter::find_list() {
   if (list.what != json::kind::none && list.what != json::kind::null)
     return refuse(malformed_reason::wrong_type, pointer, list.begin);
   return refuse(malformed_reason::missing_field, pointer, outside_.begin_of_nearest(list_));
+}
+
+/// Other lists beside the one that is read would be lost.
+record_splitter::holds record_splitter::check_arrays() {
+  for (const whole_array& a : whole_) {
+    if (a.has_more(outside_, body_.data() + body_.size()))
+      return refuse(malformed_reason::longer_array, a.last.source.text, outside_.at(a.array).begin);
+  }
+  return holds::several;
 }
 
 void record_splitter::note_outside(const json::found& list) {

@@ -13,6 +13,7 @@
 #include "decode/decoder.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/pointer_tree.hpp"
+#include "decode/whole_array.hpp"
 
 namespace ratchet {
 
@@ -33,8 +34,10 @@ constexpr std::uint64_t k_most_copied_bytes_of_batch = std::uint64_t{4} << 20U;
 /// Thread-safety: none. What it returns is valid until the next split().
 class record_splitter {
  public:
-  /// The list is at the node `list` of `outside`, which also has what is read beside it. Both borrowed.
-  record_splitter(const decode_rules&, const json::pointer_tree& outside, json::node_index list);
+  /// The list is at the node `list` of `outside`, which also has what is read beside it; `whole` are arrays
+  /// of it of which elements are read. All borrowed.
+  record_splitter(const decode_rules&, const json::pointer_tree& outside, json::node_index list,
+                  std::span<const whole_array> whole = {});
   /// Takes those records apart that are for it; the list is the whole value then.
   record_splitter(const decode_rules&, bool (*holds_several)(const record&));
   record_splitter(const record_splitter&) = delete;
@@ -70,6 +73,7 @@ class record_splitter {
   holds split_lines();
   holds split_array();
   holds find_list();
+  holds check_arrays();
   void note_outside(const json::found& list);
   holds bound_copies(const record&, holds);
   [[nodiscard]] std::uint64_t bytes_read_outside() const;
@@ -80,6 +84,7 @@ class record_splitter {
   json::node_index list_;
   const json::pointer_tree* outside_tree_;
   json::walker outside_;
+  std::span<const whole_array> whole_;
   std::string shortest_before_;  ///< where what stands beside the list is long
   std::string shortest_behind_;
   // of the record that was split

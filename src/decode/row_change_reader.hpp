@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/unavailable_columns.hpp"
 #include "decode/field_reader.hpp"
@@ -30,8 +31,9 @@ class keyed_change_reader : protected change_tree, public field_reader {
   bool read_key(bool payload_alone);
   /// Whether the key is that of a heartbeat.
   [[nodiscard]] bool is_key_of_heartbeat();
-  /// Says of an event with a payload whether some columns of its row are not known.
-  void look_for_unavailable(std::string_view operation);
+  /// Says of an event with a payload whether some columns of its row are not known. False: a row that is new
+  /// or read lacks one, of which nothing can be stored; `column` is its name.
+  [[nodiscard]] bool look_for_unavailable(std::string_view operation, std::string_view& column);
   [[nodiscard]] bool is_there(const field& f) const noexcept { return at(f.node).what != json::kind::none; }
 
  private:
@@ -63,6 +65,7 @@ class postgres_log_reader final : public keyed_change_reader {
     field time;
     field after;
     field payload;
+    std::vector<whole_array> arrays;  ///< of which the payload is an element
   };
 
   bool read_all() override;
@@ -126,7 +129,8 @@ class any_change_reader final : public keyed_change_reader {
     // of an envelope
     field after;
     field payload;
-    field statement;  ///< of a change of the schema
+    std::vector<whole_array> arrays;  ///< of which the payload is an element
+    field statement;                  ///< of a change of the schema
     position_fields position;
     // of a row that was unwrapped
     field row_operation;
@@ -162,8 +166,10 @@ class any_change_reader final : public keyed_change_reader {
   bool read_snapshot(const position_fields&, std::string_view& how);
   bool read_after(const change_fields&, connector);
   bool read_document(const change_fields&, const field_value&);
-  /// The name in a text that lives as long as the reader.
-  [[nodiscard]] std::string_view kept_name(std::string_view name);
+  bool has_known_columns(const field& payload, std::string_view operation);
+  /// The name in a text that lives as long as the reader; where there are too many, or it is too long,
+  /// `otherwise`, which must live as long.
+  [[nodiscard]] std::string_view kept_name(std::string_view name, std::string_view otherwise);
 
   change_form form_;
   field schema_;
@@ -176,6 +182,7 @@ class any_change_reader final : public keyed_change_reader {
   json::walker pair_walker_;
   json::pointer_tree document_tree_;  ///< of a row that is JSON within a string
   json::node_index document_payload_;
+  std::vector<whole_array> document_arrays_;
   json::walker document_walker_;
   std::set<std::string, std::less<>> names_;
   bool was_plain_{false};
@@ -219,6 +226,7 @@ class ydb_changefeed_reader final : private change_tree, public field_reader {
   field erase_;
   field image_;
   field payload_;
+  std::vector<whole_array> arrays_;  ///< of which the payload is an element
   field resolved_;
   field stamp_;
   field step_;

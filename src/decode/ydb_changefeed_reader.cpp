@@ -9,6 +9,7 @@ ydb_changefeed_reader::ydb_changefeed_reader(const decode_rules& rules)
       erase_{field_at(tree, "/erase")},
       image_{field_at(tree, "/newImage")},
       payload_{field_at(tree, "/newImage" + rules.payload_from)},
+      arrays_{arrays_on_way(tree, payload_, field_use::payload)},
       resolved_{field_at(tree, "/resolved")},
       stamp_{field_at(tree, "/ts")},
       step_{field_at(tree, "/ts/0")},
@@ -36,7 +37,7 @@ bool ydb_changefeed_reader::read_all() {
   field_value image;
   if (!fetch_required(image_, image)) return false;
   if (image.what != json::kind::object) return fail(malformed_reason::wrong_type, image_, image);
-  return set_payload(payload_);
+  return set_payload(payload_) && are_whole(arrays_);
 }
 
 /// The aggregate: the array of the key's columns, byte for byte.

@@ -11,6 +11,7 @@
 #include "ratchet/config.hpp"
 #include "sniff/columns.hpp"
 #include "sniff/key_form.hpp"
+#include "sniff/known_rows.hpp"
 #include "sniff/likely_sequences.hpp"
 #include "sniff/sniffed_record.hpp"
 
@@ -24,6 +25,9 @@ enum class look : std::uint8_t {
   debezium_unwrapped,  ///< rows that ExtractNewRecordState left
   debezium_outbox,
   ydb_changefeed,
+  canal,
+  maxwell,
+  mongodb,   ///< change events of its own connector, or of a change stream
   not_json,  ///< nothing that fields could be read from
 };
 
@@ -66,6 +70,7 @@ struct likely {
   std::optional<likely_sequence> sequence_is;  ///< what the likeliest sequence is
   /// Fields that name the aggregate, or the event, together; none where one does.
   std::vector<std::string> joined_aggregate, joined_id;
+  std::optional<known_rows> rows;  ///< of a look that is a row_producer
   /// What was likelier to name the aggregate, but that the sequence does not grow within it. Empty: nothing.
   std::string not_the_aggregate;
 };

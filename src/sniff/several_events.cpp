@@ -9,6 +9,7 @@
 #include "decode/field_map.hpp"
 #include "decode/record_splitter.hpp"
 #include "sniff/columns.hpp"
+#include "sniff/known_names.hpp"
 #include "sniff/value_form.hpp"
 
 namespace ratchet::sniff {
@@ -16,6 +17,18 @@ namespace ratchet::sniff {
 namespace {
 
 constexpr std::string_view k_names[] = {"/records", "/events", "/messages", "/entries", "/batch", "/logs"};
+
+bool has_rows_of_canal(const std::vector<column>& columns, const column& rows) {
+  const bool is_list = std::all_of(rows.cells.begin(), rows.cells.end(), [](const cell& here) {
+    return here.what == json::kind::array || here.what == json::kind::null;
+  });
+  const column* types = find(columns, "/type");
+  if (!is_list || types == nullptr) return false;
+  return find(columns, "/isDdl") != nullptr ||
+         std::all_of(types->cells.begin(), types->cells.end(), [](const cell& here) {
+           return is_one_of(here.text, {"INSERT", "UPDATE", "DELETE"});
+         });
+}
 
 std::optional<each_config> likely_list(std::span<const sniffed_record> records) {
   std::size_t values = 0;
@@ -33,11 +46,10 @@ std::optional<each_config> likely_list(std::span<const sniffed_record> records) 
   const std::vector<column> columns = columns_of(records);
   const auto in_value = std::count_if(columns.begin(), columns.end(),
                                       [](const column& c) { return c.source.starts_with('/'); });
-  // Canal and TiCDC: the rows of a change, mostly one.
-  if (find(columns, "/isDdl") != nullptr && find(columns, "/sqlType") != nullptr) {
-    const column* rows = find(columns, "/data");
-    if (rows != nullptr && 2 * rows->cells.size() > values) return each_config{each_kind::array, "/data"};
-  }
+  // Canal, TiCDC and Flink: the rows of a change, mostly one. A changed schema has null there.
+  const column* rows = find(columns, "/data");
+  if (rows != nullptr && 2 * rows->cells.size() > values && has_rows_of_canal(columns, *rows))
+    return each_config{each_kind::array, "/data"};
   for (const column& c : columns) {
     const bool is_array = std::all_of(c.cells.begin(), c.cells.end(),
                                       [](const cell& here) { return here.what == json::kind::array; });

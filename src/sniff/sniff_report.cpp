@@ -238,6 +238,15 @@ class reporter {
       case look::ydb_changefeed:
         text = "a changefeed of YDB; format: ydb-changefeed";
         break;
+      case look::canal:
+        text = "row changes of Canal, or in its form; format: json";
+        break;
+      case look::maxwell:
+        text = "row changes of Maxwell; format: json";
+        break;
+      case look::mongodb:
+        text = "change events of MongoDB; format: json";
+        break;
       case look::not_json:
         text = "nothing that Ratchet reads";
         break;

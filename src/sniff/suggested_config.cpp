@@ -66,6 +66,10 @@ class writer {
           "no value here is a JSON object, and no header names a field: Ratchet cannot read it as it is");
       return std::move(out_);
     }
+    if (found_.rows && !found_.rows->none.empty()) {
+      advise("no config is known that is right for these row changes: " + found_.rows->none);
+      return std::move(out_);
+    }
     std::string list;
     for (const std::string& b : brokers) list += (list.empty() ? "" : ", ") + quoted(b);
     if (brokers.empty()) list = quoted("localhost:9092");
@@ -107,10 +111,41 @@ class writer {
       case look::ydb_changefeed:
         line("    envelope: {format: ydb-changefeed}");
         return write_order(order::latest);
+      case look::canal:
+      case look::maxwell:
+      case look::mongodb:
+        return write_rows(*found_.rows);
       case look::plain:
       case look::not_json:
         return write_plain();
     }
+  }
+
+  static std::string list_of(const std::vector<std::string>& all) {
+    std::string list;
+    for (const std::string& one : all) list += (list.empty() ? "" : ", ") + scalar(one);
+    return "[" + list + "]";
+  }
+
+  void write_rows(const known_rows& rows) {
+    line("    envelope:");
+    if (found_.each.kind != each_kind::none) line("      each: " + scalar(std::string{word_of(found_.each)}));
+    line("      aggregate: " +
+         (rows.aggregate.size() == 1 ? scalar(rows.aggregate.front()) : list_of(rows.aggregate)));
+    if (rows.aggregate.front() == "key" && found_.keys.kind != key_kind::automatic)
+      line("      key: " + std::string{word_of(found_.keys.kind)});
+    if (!rows.epoch.empty()) line("      epoch: " + scalar(rows.epoch));
+    line("      sequence: " + scalar(rows.sequence));
+    line("      type: " + scalar(rows.type));
+    if (!rows.time.empty())
+      line("      time: " +
+           (rows.time_is_seconds ? "{from: " + scalar(rows.time) + ", unit: s}" : scalar(rows.time)));
+    line("      delete: {types: " + list_of(rows.deleting) + "}");
+    line("    types: " + list_of(rows.types));
+    write_order(order::latest);
+    if (rows.is_coarse) line("    ties: later");
+    line("    dedup: off");
+    for (const std::string& text : rows.advice) advise(text);
   }
 
   /// As a further member of a map on one line. The format takes quotes and schemas off by itself.
@@ -235,6 +270,10 @@ class writer {
 
   /// Where each event counts, what one record lacks is no deletion of what another one had.
   void write_reducer() {
+    if (found_.rows) {
+      return line("    reducer: {kind: replace" +
+                  (found_.rows->row.empty() ? "" : ", from: " + scalar(found_.rows->row)) + "}");
+    }
     const bool each_counts = order_ != order::latest;
     if (found_.has_resolved) line("    ignore: {has: /resolved}");
     std::string from =
@@ -259,10 +298,7 @@ class writer {
 
   /// One place, or several that name it together.
   static std::string places(const std::vector<std::string>& joined, const std::string& one) {
-    if (joined.empty()) return scalar(one);
-    std::string list;
-    for (const std::string& source : joined) list += (list.empty() ? "" : ", ") + scalar(source);
-    return "[" + list + "]";
+    return joined.empty() ? scalar(one) : list_of(joined);
   }
 
   /// A number that grows by chance orders nothing: its name has to say it, but for want of anything else.

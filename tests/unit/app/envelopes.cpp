@@ -239,8 +239,11 @@ TEST_F(rows_by_debezium, changes_without_a_column_keeps_what_is_stored_of_it) {
   feed(kcat(4, one, change("u", 140, 150, row("longer", 5))) + kcat(5, one, change("d", 150, 160, "null")) +
            kcat(6, one, change("u", 160, 170, row(unknown, 6))),
        true);
-  EXPECT_EQ(read(one), R"({"visits":6})") << "nothing is stored of a row that was deleted";
-  EXPECT_EQ(counted().applied + counted().superseded, 7U);
+  EXPECT_EQ(read(one), "deleted") << "nothing is stored of a row that was deleted";
+  EXPECT_EQ(counted().applied + counted().superseded, 6U);
+  EXPECT_EQ(counted().waiting_dead, 1U) << "and it is no row without a column";
+  feed(kcat(7, one, change("u", 170, 180, row("whole", 7))), true);
+  EXPECT_EQ(read(one), row("whole", 7));
 }
 
 TEST_F(rows_by_debezium, changes_without_a_column_spelt_in_another_way_goes_by_the_config) {

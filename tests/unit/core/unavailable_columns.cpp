@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "support/core_print.hpp"
 #include "support/core_world.hpp"
 
 namespace ratchet {
@@ -47,15 +49,24 @@ TEST(unavailable_columns, are_known_in_all_their_forms) {
   }
 }
 
-TEST(unavailable_columns, are_left_out_where_nothing_is_stored_of_them) {
-  EXPECT_EQ(filled(R"({"id":1,"c":"__debezium_unavailable_value"})", ""), R"({"id":1})");
-  EXPECT_EQ(filled(R"({"c":"__debezium_unavailable_value"})", R"({"id":1})"), "{}");
-  EXPECT_EQ(filled(R"({"c":"__debezium_unavailable_value"})", R"({"c":"__debezium_unavailable_value"})"),
-            "{}");
-  EXPECT_EQ(filled(R"({"c":"__debezium_unavailable_value"})", "null"), "{}");
+TEST(unavailable_columns, stay_so_where_nothing_is_stored_of_them) {
+  const std::string lacks = R"({"c":"__debezium_unavailable_value"})";
+  EXPECT_EQ(filled(R"({"id":1,"c":"__debezium_unavailable_value"})", ""),
+            R"({"id":1,"c":"__debezium_unavailable_value"})");
+  for (const char* before : {"", R"({"id":1})", R"({"c":"__debezium_unavailable_value"})", "null"})
+    EXPECT_EQ(filled(lacks, before), lacks) << before;
   EXPECT_EQ(filled(R"("__debezium_unavailable_value")", R"({"a":1})"), R"({"a":1})");
-  EXPECT_EQ(filled(R"("__debezium_unavailable_value")", ""), "null");
+  EXPECT_EQ(filled(R"("__debezium_unavailable_value")", "null"), "null") << "a value that was stored";
+  EXPECT_EQ(filled(R"("__debezium_unavailable_value")", ""), R"("__debezium_unavailable_value")");
   EXPECT_EQ(filled("7", "8"), "7");
+}
+
+TEST(unavailable_columns, are_found_by_name) {
+  EXPECT_EQ(k_known.first_in(R"({"id":1,"terms": ["__debezium_unavailable_value"] ,"b":2})"), "terms");
+  EXPECT_EQ(k_known.first_in(R"("__debezium_unavailable_value")"), "");
+  EXPECT_EQ(k_known.first_in(R"({"a":"see __debezium_unavailable_value"})"), std::nullopt);
+  EXPECT_EQ(k_known.first_in("{}"), std::nullopt);
+  EXPECT_EQ(k_known.first_in("7"), std::nullopt);
 }
 
 TEST(unavailable_columns, are_looked_for_as_the_config_spells_them) {
@@ -91,6 +102,27 @@ TEST(rows_without_a_column, keep_it_however_they_are_cut) {
   testing::world one_by_one = begin;
   for (const testing::spec& s : changes) (void)one_by_one.step({s});
   EXPECT_EQ(one_by_one.snapshot(), R"({"terms":"long","n":3})");
+}
+
+/// The placeholder is no value of the column, and a row without the column is none that the table had.
+TEST(rows_without_a_column, of_which_nothing_is_stored_are_given_up_by_name) {
+  testing::world w{row_reducer{k_text}};
+  w.rules.keeps_columns = true;
+  w.rules.unavailable = k_text;
+  const auto change = [](std::uint64_t number, const std::string& terms) {
+    testing::spec s{.sequence = seq(number), .type = "u", .offset = static_cast<std::int64_t>(number)};
+    s.payload = R"({"terms":")" + terms + R"(","n":)" + std::to_string(number) + "}";
+    s.keeps_columns = terms == k_text;
+    return s;
+  };
+  EXPECT_EQ(testing::verdicts_of(w.step({change(1, k_text)})), std::vector<verdict>{verdict::dead});
+  ASSERT_EQ(w.waiting["a"].size(), 1U);
+  EXPECT_EQ(w.waiting["a"].begin()->second.error,
+            "unavailable_column: the change does not bring the column terms, and nothing is stored of it");
+  (void)w.step({change(2, "whole")});
+  EXPECT_EQ(w.snapshot(), R"({"terms":"whole","n":2})")
+      << "a change that brings it goes past the one that did not";
+  EXPECT_FALSE(w.backlogs.contains("a"));
 }
 
 }  // namespace

@@ -179,7 +179,19 @@ TEST(deletions, are_known_by_a_field) {
   EXPECT_TRUE(deletes(R"("op":"DELETE")"));
   EXPECT_TRUE(deletes(R"("op":3)"));
   EXPECT_FALSE(deletes(R"("op":"U")"));
+  for (const char* one : {"1", "1.0", "1e0", "10E-1", "0.1e+1", "1.000"}) {
+    rules.envelope.deletes = {{}, "/op", {"D", "1"}};
+    EXPECT_TRUE(deletes(std::string{"\"op\":"} + one)) << one;
+    rules.envelope.deletes = {{}, "/op", {one}};
+    EXPECT_TRUE(deletes(R"("op":1)")) << one;
+    EXPECT_FALSE(deletes(R"("op":11)")) << one;
+    EXPECT_FALSE(deletes(R"("op":-1)")) << one;
+    EXPECT_EQ(deletes(R"("op":"1")"), std::string{"1"} == one) << "a text is as it is spelt";
+  }
   rules.envelope.deletes = {{}, "/deleted_at", {}};
+  for (const char* zero : {"0", "0.0", "-0", "0e7", "-0.00E-3"})
+    EXPECT_FALSE(deletes(std::string{"\"deleted_at\":"} + zero)) << zero;
+  EXPECT_TRUE(deletes(R"("deleted_at":0.001)"));
   EXPECT_TRUE(deletes(R"("deleted_at":"2026-01-01")"));
   EXPECT_TRUE(deletes(R"("deleted_at":{"by":"x"})"));
   for (const char* no : {"0", "\"0\"", "\"\"", "\"false\""})

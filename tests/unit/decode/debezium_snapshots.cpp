@@ -170,13 +170,55 @@ TEST(unavailable_values, are_seen_where_the_stream_looks_for_them) {
   EXPECT_TRUE(keeps("u", "\"__debezium_unavailable_value\""));
   EXPECT_TRUE(keeps("u", R"(["__debezium_unavailable_value"])"));
   EXPECT_TRUE(keeps("u", "\"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==\"")) << "bytea";
-  EXPECT_FALSE(keeps("c", "\"__debezium_unavailable_value\"")) << "a new row has all its columns";
   EXPECT_FALSE(keeps("u", "\"zz __debezium_unavailable_valu\""));
   rules.envelope.unavailable = "n/a (TOAST)";
   EXPECT_TRUE(keeps("u", "\"n/a (TOAST)\""));
   EXPECT_FALSE(keeps("u", "\"__debezium_unavailable_value\""));
   rules.keeps_columns = false;
   EXPECT_FALSE(keeps("u", "\"n/a (TOAST)\""));
+}
+
+/// A key that changes makes a new row of an old one, without the columns that did not change.
+TEST(unavailable_values, of_rows_that_are_new_or_read_are_refused_by_name) {
+  decode_rules rules = cdc_rules();
+  rules.keeps_columns = true;
+  const auto verdict = [&](const std::string& op, const std::string& column,
+                           const std::string& connector = "postgresql") {
+    std::string value = change(op, "\"false\"", R"("[\"1\",\"2\"]")", R"(,"lsn":2)");
+    value.replace(value.find("\"seven\""), 7, column);
+    value.replace(value.find("postgresql"), 10, connector);
+    const decoded e{rules, {R"({"id":7})", value, {}, std::nullopt}};
+    const std::string text = e.verdict();
+    return text.substr(0, text.find('@'));
+  };
+  for (const char* op : {"c", "r"}) {
+    for (const char* column : {R"("__debezium_unavailable_value")", R"(["__debezium_unavailable_value"])",
+                               R"("X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")"}) {
+      EXPECT_EQ(verdict(op, column), "unavailable_column /after/name") << op << column;
+      EXPECT_EQ(verdict(op, column, "mongodb"), "unavailable_column /after/name") << op << column;
+    }
+    EXPECT_EQ(verdict(op, R"("about __debezium_unavailable_value")"), "event") << "a text that speaks of it";
+  }
+  EXPECT_EQ(verdict("u", R"("__debezium_unavailable_value")"), "event");
+  rules.payload_from = "/name";
+  EXPECT_EQ(verdict("c", R"("__debezium_unavailable_value")"), "unavailable_column /after/name");
+  rules.envelope.unavailable = "n/a";
+  EXPECT_EQ(verdict("c", R"("n/a")"), "unavailable_column /after/name");
+  EXPECT_EQ(verdict("c", R"("__debezium_unavailable_value")"), "event");
+  rules.keeps_columns = false;
+  EXPECT_EQ(verdict("c", R"("n/a")"), "event") << "a reducer of the program's own sees it";
+}
+
+TEST(unavailable_values, of_new_rows_without_their_envelope_are_refused_by_name) {
+  decode_rules rules = cdc_rules();
+  rules.keeps_columns = true;
+  const std::string place = R"(,"__source_lsn":2,"__source_sequence":"[\"1\",\"2\"]")";
+  const auto row = [&](const std::string& op) {
+    return unwrapped(R"(,"terms":"__debezium_unavailable_value","__op":")" + op + "\"" + place, rules)
+        .verdict();
+  };
+  EXPECT_EQ(row("u"), "event");
+  EXPECT_EQ(row("c"), "unavailable_column /terms@0");
 }
 
 }  // namespace

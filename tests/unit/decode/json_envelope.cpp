@@ -190,11 +190,13 @@ TEST(json_envelope, compares_keys_unescaped) {
 TEST(json_envelope, follows_indexes_into_arrays) {
   decode_rules rules = bare_rules();
   rules.envelope.aggregate = "/l/1/id";
-  expect_rows(rules, {{R"({"l":[{"id":"x"},{"id":"y"},{"id":"z"}]})", "event"},
+  rules.envelope.type = "/l/0/t";
+  expect_rows(rules, {{R"({"l":[{"t":"x"},{"id":"y"},{"id":"z"}]})", "event"},
                       {R"({"l":[{"id":"x"}]})", "missing_field /l/1/id@5"},
                       {R"({"l":{"1":{"id":"y"}}})", "event"}});
   const decoded e{rules, R"({"l":[[],{"id":"y"},{"id":"z"}]})"};
   EXPECT_EQ(e->aggregate, "y");
+  rules.envelope.type.clear();
   rules.envelope.aggregate = "/l/01";
   EXPECT_EQ((decoded{rules, R"({"l":["x","y"]})"}.verdict()), "missing_field /l/01@5");
   rules.envelope.aggregate = "/l/-";

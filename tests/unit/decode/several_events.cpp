@@ -348,5 +348,14 @@ TEST(several_events, are_a_batch_of_cloudevents) {
   EXPECT_EQ(value_alone(*all.events()[1].from), "[" + cloud_event("y", 2) + "]");
 }
 
+/// Null is a value beside the list, too.
+TEST(several_events, may_be_deleted_by_a_null_beside_them) {
+  decode_rules rules = list_rules();
+  rules.envelope.deletes = {{}, "record:/after", {"null"}};
+  EXPECT_EQ(words(rules, R"({"after":null,"records":[{"a":"x","s":1}]})"), "-x");
+  EXPECT_EQ(words(rules, R"({"after":{},"records":[{"a":"x","s":1}]})"), "x/1");
+  EXPECT_EQ(words(rules, R"({"records":[{"a":"x","s":1}]})"), "x/1");
+}
+
 }  // namespace
 }  // namespace ratchet

@@ -7,6 +7,7 @@
 #include "decode/base64_text.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/field_source.hpp"
+#include "decode/json_number.hpp"
 #include "decode/media_type.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
@@ -410,6 +411,25 @@ TEST(time_spellings, are_those_that_people_use) {
         "Wed, 01 May", "2024-05-01T10:00:00.", "20240501", "2024-05-01T10:00:00+02:00[", "]]]]]]]]]]"}) {
     EXPECT_EQ(read(text), "none") << text;
   }
+}
+
+TEST(number_text, is_compared_by_its_value_whatever_its_length) {
+  using json::is_same_number;
+  EXPECT_TRUE(is_same_number("1200", "1.2e3"));
+  EXPECT_TRUE(is_same_number("-0.5", "-5E-1"));
+  EXPECT_TRUE(is_same_number("0", "-0.0e9"));
+  EXPECT_FALSE(is_same_number("1", "-1"));
+  EXPECT_FALSE(is_same_number("12345678901234567890123", "12345678901234567890124"))
+      << "no double tells them";
+  EXPECT_FALSE(is_same_number("0.1", "0.10000000000000000555"));
+  EXPECT_FALSE(is_same_number("1e999", "1e998"));
+  EXPECT_FALSE(is_same_number("1e99999999999999999999999", "1"));
+  EXPECT_FALSE(is_same_number("1e-99999999999999999999999", "0"));
+  for (const char* none : {"", "-", "01", "1.", ".5", "1e", "+1", "0x1", "1 ", "true", "null", "NaN"})
+    EXPECT_FALSE(is_same_number(none, none)) << none;
+  EXPECT_TRUE(json::is_zero("0.000"));
+  EXPECT_FALSE(json::is_zero("1e-9"));
+  EXPECT_FALSE(json::is_zero(""));
 }
 
 }  // namespace
