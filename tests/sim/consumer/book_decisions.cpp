@@ -1,6 +1,7 @@
 // Copyright the Ratchet authors. SPDX-License-Identifier: Apache-2.0
 // What operators decide, and what a step made of it.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,18 @@ namespace {
   });
 }
 
+/// Says that the event was parked still when that was decided about it.
+[[nodiscard]] bool tells_of_parked(const std::vector<audit_row>& found, std::uint32_t aggregate,
+                                   const ruling& decided) {
+  const auto& [epoch, number] = decided.number;
+  const std::string told = "`a" + std::to_string(aggregate) + "`: event " +
+                           (epoch == 0 ? "" : std::to_string(epoch) + ".") + std::to_string(number) + ", " +
+                           name_of(waiting_state::parked) + " (";
+  return std::any_of(found.begin(), found.end(), [&](const audit_row& row) {
+    return row.kind.starts_with("waiting_") && row.text.find(told) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 void step_book::expect(std::uint32_t stream, std::vector<std::pair<std::uint32_t, ruling>> by_aggregate) {
@@ -34,12 +47,27 @@ std::vector<waiting_answer> step_book::take_answers() {
   return std::exchange(answers_, {});
 }
 
+void step_book::bind(step& s, std::uint32_t stream, std::uint32_t aggregate, plain_oracle::place first) {
+  operation o{.what = operation::kind::bind, .stream = stream};
+  o.aggregate = aggregate;
+  o.first = first;
+  (void)add(s, o);
+}
+
 /// What an operator decided, and nothing else.
 void step_book::run_commands(step& s, const step_part& part, const stream_rows& before, const cluster& c,
                              std::int64_t now, const std::vector<audit_row>& found) {
   const expected wanted = *std::exchange(expected_, std::nullopt);
   take_bounds(s, part, before);
-  for (const auto& [aggregate, decided] : wanted.by_aggregate) {
+  const bool is_deferred = history_->streams[wanted.stream].deferred;  // a decision runs one event alone then
+  for (std::size_t i = 0; i < wanted.by_aggregate.size(); ++i) {
+    const auto& [aggregate, decided] = wanted.by_aggregate[i];
+    const auto later = std::span{wanted.by_aggregate}.subspan(i + 1);
+    const auto stops_at = is_deferred ? later.end() : std::find_if(later.begin(), later.end(), [&, of = aggregate](const auto& other) {
+      return other.first == of && tells_of_parked(found, of, other.second);
+    });
+    // How much one step releases is its own choice. What it left parked is gone by a later decision.
+    if (stops_at != later.end()) bind(s, wanted.stream, aggregate, stops_at->second.number);
     operation o{.what = operation::kind::run_commands,
                 .stream = wanted.stream,
                 .now = now,
@@ -54,6 +82,7 @@ void step_book::run_commands(step& s, const step_part& part, const stream_rows& 
       (void)add(s, once);
     }
     answers_.push_back(static_cast<waiting_answer>(add(s, o)));
+    if (stops_at != later.end()) take_bounds(s, part, before);
   }
   check_stops(wanted.stream, *part.change, {}, c);
 }

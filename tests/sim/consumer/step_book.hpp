@@ -143,6 +143,8 @@ class step_book {
   [[nodiscard]] delivery next_delivery(std::uint32_t stream, const record&, const cluster&);
   [[nodiscard]] bool is_stopped(std::size_t log, std::uint32_t stream) const;
   void take_bounds(step&, const step_part&, const stream_rows& before, bool is_resumed = false);
+  /// From there on the oracle releases nothing of the aggregate, until bounds are taken anew.
+  void bind(step&, std::uint32_t stream, std::uint32_t aggregate, plain_oracle::place first);
   void resume(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now);
   void run_commands(step&, const step_part&, const stream_rows& before, const cluster&, std::int64_t now,
                     const std::vector<audit_row>&);
