@@ -48,9 +48,12 @@ std::vector<waiting_answer> step_book::take_answers() {
 }
 
 void step_book::bind(step& s, std::uint32_t stream, std::uint32_t aggregate, plain_oracle::place first) {
+  const auto& known = oracles_[stream].aggregates();
+  const auto of = known.find(aggregate);
   operation o{.what = operation::kind::bind, .stream = stream};
   o.aggregate = aggregate;
   o.first = first;
+  if (of != known.end() && of->second.bound) o.first = std::min(first, *of->second.bound);
   (void)add(s, o);
 }
 
@@ -63,9 +66,11 @@ void step_book::run_commands(step& s, const step_part& part, const stream_rows& 
   for (std::size_t i = 0; i < wanted.by_aggregate.size(); ++i) {
     const auto& [aggregate, decided] = wanted.by_aggregate[i];
     const auto later = std::span{wanted.by_aggregate}.subspan(i + 1);
-    const auto stops_at = is_deferred ? later.end() : std::find_if(later.begin(), later.end(), [&, of = aggregate](const auto& other) {
-      return other.first == of && tells_of_parked(found, of, other.second);
-    });
+    const auto stops_at =
+        is_deferred ? later.end()
+                    : std::find_if(later.begin(), later.end(), [&, of = aggregate](const auto& other) {
+                        return other.first == of && tells_of_parked(found, of, other.second);
+                      });
     // How much one step releases is its own choice. What it left parked is gone by a later decision.
     if (stops_at != later.end()) bind(s, wanted.stream, aggregate, stops_at->second.number);
     operation o{.what = operation::kind::run_commands,
