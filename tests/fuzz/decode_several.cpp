@@ -23,7 +23,7 @@ namespace {
 
 const topic_partition k_place{"t", partition_id{0}};
 
-constexpr std::array<std::string_view, 4> k_lists{"", "/r", "/r/1/q", "lines"};
+constexpr std::array<std::string_view, 4> k_lists{"", "/r", "/r/0/q", "lines"};
 
 decode_rules rules_for(std::string_view list) {
   decode_rules rules = plain_rules();
@@ -32,7 +32,8 @@ decode_rules rules_for(std::string_view list) {
   return rules;
 }
 
-/// The node at the pointer, which has no escapes; null where it is not there, or not once.
+/// The node at the pointer, which has no escapes; null where it is not there, not once, or in one element of
+/// an array that has more.
 const json_node* node_at(const json_node& root, std::string_view pointer, bool& once) {
   const json_node* here = &root;
   while (!pointer.empty() && here != nullptr) {
@@ -46,8 +47,8 @@ const json_node* node_at(const json_node& root, std::string_view pointer, bool& 
         if (next != nullptr) once = false;
         if (next == nullptr) next = &here->children[i];
       }
-    } else if (here->kind == json_node::kind_of::array && token == "1" && here->children.size() > 1) {
-      next = &here->children[1];
+    } else if (here->kind == json_node::kind_of::array && token == "0" && here->children.size() == 1) {
+      next = &here->children[0];
     }
     here = next;
   }

@@ -39,7 +39,7 @@ class envelope_reference {
 
   read_event read() {
     if (!rules_.time_stands_for_record) event_.record_time = record_.time;
-    const bool well = id() && aggregate() && sequence() && type() && time() && payload();
+    const bool well = whole() && id() && aggregate() && sequence() && type() && time() && payload();
     if (!well) {
       const read_event broken{event_.reason, event_.pointer, {}, {}, {}, {}, {}, {}, record_time_, {}};
       return broken;
@@ -97,6 +97,23 @@ class envelope_reference {
       at = next;
     }
     return true;
+  }
+
+  /// The payload may be one element of an array, of which nothing else is read: the array has no more then.
+  bool whole() {
+    const std::string& source = rules_.payload_from;
+    const std::size_t last = source.rfind('/');
+    if (!document_ || last == std::string::npos || !all_digits(source.substr(last + 1))) return true;
+    const envelope_config& e = rules_.envelope;
+    const std::string array = source.substr(0, last);
+    for (const std::string& other : {e.event_id, e.aggregate, e.sequence, e.epoch, e.type, e.time}) {
+      if (other.starts_with(array + "/") && !(other + "/").starts_with(source + "/")) return true;  // a tuple
+    }
+    const json_node* all = nullptr;
+    const json_node* element = nullptr;
+    if (!find(array, all) || !find(source, element)) return fail(malformed_reason::duplicate_field, source);
+    if (element == nullptr || all->kind != kind_of::array || &all->children.back() == element) return true;
+    return fail(malformed_reason::longer_array, source);
   }
 
   /// False: it cannot be read. No node: missing, or null.
