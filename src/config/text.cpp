@@ -7,6 +7,8 @@
 #include "decode/envelope_preset.hpp"
 #include "decode/event_id_text.hpp"
 #include "decode/field_map.hpp"
+#include "decode/field_source.hpp"
+#include "decode/pointer_tree.hpp"
 #include "decode/sequence_kinds.hpp"
 #include "streams/stream_definition.hpp"
 #include "text/config_words.hpp"
@@ -153,6 +155,14 @@ void add_limits_of_retention(const stream_config& stream, std::vector<std::strin
                                  : "a later event of it counts as its first one, or is too old"));
 }
 
+/// The pointer leads through an element of an array.
+bool has_index(const std::string& pointer) {
+  const std::size_t begin = std::min(pointer.find('/'), pointer.size());
+  const std::vector<std::string> tokens = parse_json_pointer(pointer.substr(begin)).value();
+  return std::any_of(tokens.begin(), tokens.end(),
+                     [](const std::string& token) { return json::as_index(token).has_value(); });
+}
+
 /// Elements of arrays that are read as if there were no others.
 void add_limits_of_arrays(const stream_config& stream, std::vector<std::string>& out) {
   decode_rules rules;
@@ -165,11 +175,14 @@ void add_limits_of_arrays(const stream_config& stream, std::vector<std::string>&
       stream.envelope.format == envelope_format::json && stream.envelope.each.kind == each_kind::none;
   for (const std::string& element : elements_read(rules)) {
     const std::string array = element.substr(0, element.rfind('/'));
+    const bool is_within_another = has_index(array);
     out.push_back(
         "it reads " + element +
         " of an array: a record whose array has more elements is rejected (longer_array), because "
         "the others would be lost" +
-        (may_take_all ? "; each: " + (array.empty() ? "array" : array) + " takes all of them" : ""));
+        (may_take_all && !is_within_another
+             ? "; if each one is an event, each: " + (array.empty() ? "array" : array) + " takes all of them"
+             : ""));
   }
 }
 

@@ -271,7 +271,7 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
   // stopped, and the rest goes on. Where all are another's, staying would keep them from whoever may read
   // them. An instance of a pair learns from the log that it was overtaken.
   const bool is_overtaken = r.refused && r.claimed_by_others == partitions.size();
-  if (is_overtaken && !more && !deps_.wish.replicated) {
+  if (is_overtaken && !(more && reads_others_than(partitions)) && !deps_.wish.replicated) {
     r.refused->message = "group `" + deps_.settings.kafka.group + "` was left: " + r.refused->message;
     return session_result{session_end::refused, std::move(*r.refused)};
   }
@@ -286,6 +286,17 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
   }
   if (r.rebuild) return session_result{session_end::rebuild, std::move(r.rebuild)};
   return std::optional{std::move(r)};
+}
+
+/// Or may, once the brokers answer for them.
+bool group_ownership::reads_others_than(std::span<const topic_partition> partitions) const {
+  const auto is_one = [&](const topic_partition& where) {
+    return std::find(partitions.begin(), partitions.end(), where) != partitions.end();
+  };
+  const auto given = deps_.partitions.given();
+  return std::any_of(given.begin(), given.end(), [&](const topic_partition& where) {
+    return !is_one(where) && !deps_.partitions.is_stopped(where);
+  });
 }
 
 turn_result<bool> group_ownership::take(resolved_assignment& r,

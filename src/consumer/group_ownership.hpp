@@ -101,6 +101,7 @@ class group_ownership {
                                     const std::optional<committed_offset>& overridden) const;
   /// How long these may be there although they were killed.
   [[nodiscard]] std::chrono::milliseconds patience_with(const std::vector<group_member>&) const;
+  [[nodiscard]] bool reads_others_than(std::span<const topic_partition>) const;
   [[nodiscard]] result<bool> is_alone();
   void show_others(const std::string& found);
   [[nodiscard]] result<std::optional<problem>> must_leave(const std::vector<topic_partition>& given);

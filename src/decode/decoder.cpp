@@ -152,13 +152,16 @@ class several_reader {
       return refuse(r);
     }
   }
-  /// A record whose type stands outside of its events may be none of the stream's, and have no list then.
+  /// A record whose type stands outside of its events may be none of the stream's, and have no list then, or
+  /// other arrays.
   void refuse(const record& r) {
     const malformed_detail fault = splitter_.fault();
     const bool has_no_list =
         fault.reason == malformed_reason::missing_field || fault.reason == malformed_reason::wrong_type;
+    const bool has_longer =
+        fault.reason == malformed_reason::longer_array && !splitter_.is_chosen_by_one_of_many();
     const bool chooses = !rules_.types.empty() || !rules_.ignore.empty() || !rules_.ignore_having.empty();
-    if (has_no_list && chooses && !rules_.envelope.type.starts_with('/')) {
+    if ((has_no_list || has_longer) && chooses && !rules_.envelope.type.starts_with('/')) {
       decoded_event& e = next();
       reader_.read(r, e, texts_);
       if (e.kind == decoded_kind::ignored) return;

@@ -66,6 +66,7 @@ record_splitter::holds record_splitter::split(const record& r) {
   value_ = body_ = *r.value;
   events_.clear();
   copied_bytes_ = 0;
+  is_chosen_by_one_ = false;
   const std::uint64_t most = rules_->max_value_bytes;
   if (body_.size() > most) return refuse(malformed_reason::too_large, {}, body_.data() + most);
   if (body_.empty()) return refuse(malformed_reason::empty_value, {}, body_.data());
@@ -158,11 +159,14 @@ record_splitter::holds record_splitter::find_list() {
 
 /// Other lists beside the one that is read would be lost.
 record_splitter::holds record_splitter::check_arrays() {
+  const whole_array* longer = nullptr;
   for (const whole_array& a : whole_) {
-    if (a.has_more(outside_, body_.data() + body_.size()))
-      return refuse(malformed_reason::longer_array, a.last.source.text, outside_.at(a.array).begin);
+    if (!a.has_more(outside_, body_.data() + body_.size())) continue;
+    if (longer == nullptr) longer = &a;
+    is_chosen_by_one_ = is_chosen_by_one_ || a.tells_type || a.tells_foreign;
   }
-  return holds::several;
+  if (longer == nullptr) return holds::several;
+  return refuse(malformed_reason::longer_array, longer->last.source.text, outside_.at(longer->array).begin);
 }
 
 void record_splitter::note_outside(const json::found& list) {

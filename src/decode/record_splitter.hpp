@@ -66,6 +66,8 @@ class record_splitter {
   [[nodiscard]] std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
 
   [[nodiscard]] const malformed_detail& fault() const noexcept { return fault_; }
+  /// An array beside the list is longer than what is read of it, and whose event this is was read in it.
+  [[nodiscard]] bool is_chosen_by_one_of_many() const noexcept { return is_chosen_by_one_; }
   /// What stands beside the list.
   [[nodiscard]] const json::walker& outside() const noexcept { return outside_; }
 
@@ -94,6 +96,7 @@ class record_splitter {
   std::string_view before_;
   std::string_view behind_;
   std::uint64_t copied_bytes_{0};
+  bool is_chosen_by_one_{false};
   malformed_detail fault_;
 };
 

@@ -54,10 +54,12 @@ void array_finder::add(const json::pointer_tree& tree, const field& f, field_use
   for (std::size_t i = f.source.tokens.size(); i-- > 0; node = tree.parent(node)) {
     const auto index = json::as_index(f.source.tokens[i]);
     if (!index) continue;
+    const bool is_scalar = i + 1 == f.source.tokens.size();
+    if (is_scalar && use == field_use::foreign) continue;
     array_reads& reads = arrays_[tree.parent(node)];
     reads.elements.try_emplace(*index, element{node, pointer_up_to(f, i)});
     reads.by_use[use].insert(*index);
-    const bool is_scalar = i + 1 == f.source.tokens.size();
+    if (!is_scalar) reads.of_members.insert(use);
     reads.must_be_whole = reads.must_be_whole || !is_scalar || !may_be_part_of_tuple(use);
   }
 }
@@ -68,7 +70,8 @@ bool array_finder::array_reads::is_one_event() const {
   };
   for (auto one = by_use.begin(); one != by_use.end(); ++one) {
     for (auto other = std::next(one); other != by_use.end(); ++other) {
-      if (have_none_in_common(one->second, other->second)) return true;
+      const bool are_events = of_members.contains(one->first) && of_members.contains(other->first);
+      if (!are_events && have_none_in_common(one->second, other->second)) return true;
     }
   }
   return false;

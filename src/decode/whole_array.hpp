@@ -42,8 +42,9 @@ struct whole_array {
 };
 
 /// Finds such arrays among the fields of one tree. Elements of one array may be the parts of one event: they
-/// are where different fields read different elements, or where one that orders events, or is a time, takes
-/// one that has no members.
+/// are where different fields read different elements, and not both lead into their members, or where one
+/// that orders events, or is a time, takes one that has no members. Whether there is any element says the
+/// same of all.
 class array_finder {
  public:
   /// A field of the tree; one that is not in the value is passed over.
@@ -58,6 +59,7 @@ class array_finder {
   struct array_reads {
     std::map<std::uint64_t, element> elements;            ///< that are read
     std::map<field_use, std::set<std::uint64_t>> by_use;  ///< and what for
+    std::set<field_use> of_members;                       ///< of these, those that lead into an element
     bool must_be_whole{false};
 
     [[nodiscard]] bool is_one_event() const;

@@ -45,9 +45,9 @@ std::set<std::string> texts_of(const std::vector<column>& columns, std::string_v
   return out;
 }
 
-bool has_several_tables(const std::vector<column>& columns, const std::string& beside) {
-  return texts_of(columns, beside + "/database").size() > 1 ||
-         texts_of(columns, beside + "/table").size() > 1;
+bool has_several_tables(const std::vector<column>& columns, const std::string& database,
+                        const std::string& table) {
+  return texts_of(columns, database).size() > 1 || texts_of(columns, table).size() > 1;
 }
 
 constexpr const char* k_key_changes =
@@ -92,8 +92,8 @@ known_rows of_canal(std::span<const sniffed_record> events, const std::vector<co
         "each table have a topic of its own (Canal: canal.mq.dynamicTopic)";
     return out;
   }
-  const bool several = has_several_tables(columns, "record:");
-  if (several) out.aggregate = {"record:/database", "record:/table"};
+  if (has_several_tables(columns, "record:/database", "record:/table"))
+    out.aggregate = {"record:/database", "record:/table"};
   if (!keys.empty()) {
     for (const std::string& name : *keys.begin()) out.aggregate.push_back("/" + token_of(name));
     if (without > 0)
@@ -146,7 +146,7 @@ known_rows of_maxwell(std::span<const sniffed_record> events, const std::vector<
   if (is_in_most(columns, "key", of_rows)) {
     out.aggregate = {"key"};
   } else if (guessed.starts_with("/data/")) {
-    if (has_several_tables(columns, "")) out.aggregate = {"/database", "/table"};
+    if (has_several_tables(columns, "/database", "/table")) out.aggregate = {"/database", "/table"};
     out.aggregate.push_back(guessed);
     out.advice.push_back("the primary key is in the key of a record, and no record here has one: " + guessed +
                          " was taken for it by its name");
@@ -192,11 +192,13 @@ known_rows of_mongodb(const std::vector<column>& columns) {
   const std::string id = "/documentKey/_id";
   // What all rows have: events of a whole collection have no document.
   const std::size_t of_documents = cells_of(columns, "/documentKey");
+  const column* named = nullptr;
   for (const column& c : columns) {
-    if ((c.source == id || c.source.starts_with(id + "/")) && c.names * 5 >= of_documents * 4 && c.names > 0)
-      out.aggregate.push_back(c.source);
+    if ((c.source == id || c.source.starts_with(id + "/")) && is_in_most(columns, c.source, of_documents))
+      named = &c;
   }
-  if (out.aggregate.empty()) {
+  const column* types = find(columns, "/operationType");
+  if (named == nullptr || types == nullptr) {
     out.none =
         "no place names the document of a change: documentKey is JSON as text, or its _id is of several "
         "kinds; let the connector write output.format.value=json";
@@ -214,18 +216,22 @@ known_rows of_mongodb(const std::vector<column>& columns) {
   out.epoch = time + "t";
   out.sequence = time + "i";
   out.is_coarse = true;
-  out.type = "/operationType";
+  if (has_several_tables(columns, "/ns/db", "/ns/coll")) out.aggregate = {"/ns/db", "/ns/coll"};
+  out.aggregate.push_back(named->source);
+  if (named->names < of_documents)
+    out.advice.push_back(counted(of_documents - named->names, "change") + " has no name at " + named->source +
+                         " and would be rejected");
+  out.type = types->source;
   out.types = {"insert", "update", "replace", "delete"};
   out.deleting = {"delete"};
   if (is_in_most(columns, "/wallTime/$date", of_documents)) out.time = "/wallTime/$date";
   out.row = "/fullDocument";
-  const column* types = find(columns, out.type);
-  const column* documents = find(columns, out.row);
+  out.null_deletes = out.row;  // it was deleted before the connector looked it up
   const std::size_t changes =
       static_cast<std::size_t>(std::count_if(types->cells.begin(), types->cells.end(), [](const cell& here) {
         return is_one_of(here.text, {"insert", "update", "replace"});
       }));
-  const std::size_t whole = documents == nullptr ? 0 : documents->objects;
+  const std::size_t whole = cells_of(columns, out.row);
   if (whole < changes)
     out.advice.push_back(counted(changes - whole, "change") +
                          " did not bring the whole document and would be rejected: set "

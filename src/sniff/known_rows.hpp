@@ -23,6 +23,7 @@ struct known_rows {
   std::string type;
   std::vector<std::string> types;     ///< of changes of rows; all others mean nothing
   std::vector<std::string> deleting;  ///< of these
+  std::string null_deletes;           ///< a field that is null where the row is gone; empty: there is none
   std::string time;
   bool time_is_seconds{false};
   std::string row;                  ///< where the new row is; empty: it is the event

@@ -140,7 +140,9 @@ class writer {
     if (!rows.time.empty())
       line("      time: " +
            (rows.time_is_seconds ? "{from: " + scalar(rows.time) + ", unit: s}" : scalar(rows.time)));
-    line("      delete: {types: " + list_of(rows.deleting) + "}");
+    const std::string null_field =
+        rows.null_deletes.empty() ? "" : ", field: " + scalar(rows.null_deletes) + ", is: \"null\"";
+    line("      delete: {types: " + list_of(rows.deleting) + null_field + "}");
     line("    types: " + list_of(rows.types));
     write_order(order::latest);
     if (rows.is_coarse) line("    ties: later");

@@ -114,15 +114,16 @@ std::string hint_on_fault(std::string_view fault, const std::optional<std::strin
            "producer send the inner text";
   }
   if (is(malformed_reason::longer_array)) {
-    return "the config reads one element of an array that has more, so the others would be lost: set `each: "
-           "/POINTER` to the array's pointer, and name the fields within an element; within an element, or "
-           "in "
-           "another format, have the producer send one record for each";
+    return "the config reads one element of an array that has more, so the others would be lost: if each "
+           "element "
+           "is an event, set `each: /POINTER` to the array's pointer, and name the fields within an element; "
+           "if "
+           "not, name fields outside of the array, or have the producer send one record for each element";
   }
   if (is(malformed_reason::unavailable_column)) {
     return "the connector did not have the value of a column of a row that is new or read, and wrote a "
            "placeholder: have the database log whole rows (PostgreSQL: REPLICA IDENTITY FULL; Oracle: "
-           "lob.enabled), or take the placeholder for a value with `unavailable: off`";
+           "lob.enabled), and build the state again";
   }
   if (is(malformed_reason::too_many_events)) {
     return "a record may hold " + std::to_string(k_most_events_of_record) +

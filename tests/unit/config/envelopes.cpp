@@ -284,6 +284,9 @@ TEST(config_of_envelopes, an_element_that_is_read_alone_can_be_all_of_them) {
   EXPECT_THAT(limits, Contains(HasSubstr("each: /records takes all of them")));
   EXPECT_THAT(limits_of(stream("{aggregate: /0/id, sequence: /0/v}", "dedup: off")),
               Contains(HasSubstr("each: array takes all of them")));
+  const auto within = limits_of(stream("{aggregate: /orders/0/lines/0/sku, sequence: /s}", "dedup: off"));
+  EXPECT_THAT(within, Contains(HasSubstr("each: /orders takes all of them")));
+  EXPECT_THAT(within, Not(Contains(HasSubstr("each: /orders/0/lines")))) << "it would be refused itself";
 }
 
 TEST(config_of_envelopes, a_change_of_what_a_record_holds_is_another_stream) {

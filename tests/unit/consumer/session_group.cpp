@@ -321,6 +321,33 @@ TEST(session_group, is_left_where_a_copy_of_the_directory_has_taken_over_all_of_
   }
 }
 
+/// A machine that wakes up may not reach the brokers of the partitions at once.
+TEST(session_group, is_left_once_the_brokers_answer_for_all_that_a_copy_has_taken_over) {
+  started_before w;
+  w.source.held_at_join.reset();
+  w.source.script = {[&] {
+    w.source.say(notice::revoked{{k_p0, k_p1}, true});
+    for (const auto& where : {k_p0, k_p1}) {
+      w.source.logs[where].metadata = w.mark(k_own_uuid, {9, 99});
+      w.source.unanswered[where] = make_error_code(errc::source_unavailable);
+    }
+    w.source.say(notice::assigned{{k_p0, k_p1}});
+  }};
+  for (int i = 0; i < 6; ++i) w.source.script.emplace_back([] {});
+  w.source.script.emplace_back([&] { w.source.unanswered.erase(k_p0); });
+  for (int i = 0; i < 6; ++i) w.source.script.emplace_back([] {});
+  w.source.script.emplace_back([&] {
+    EXPECT_FALSE(w.status.snapshot().ready) << "the other one may still be its own";
+    w.source.unanswered.clear();
+  });
+  for (int i = 0; i < 60; ++i) w.source.script.emplace_back([] {});
+  const session_result ended = w.run();
+  ASSERT_EQ(ended.end, session_end::refused);
+  ASSERT_TRUE(ended.why);
+  EXPECT_NE(ended.why->message.find("group `group-1` was left: t/1: "), std::string::npos)
+      << ended.why->message;
+}
+
 TEST(session_group, shows_who_reads_the_rest_of_it_until_that_member_is_gone) {
   started_before w;
   w.source.held_at_join.reset();

@@ -191,10 +191,11 @@ TEST(json_envelope, follows_indexes_into_arrays) {
   decode_rules rules = bare_rules();
   rules.envelope.aggregate = "/l/1/id";
   rules.envelope.type = "/l/0/t";
-  expect_rows(rules, {{R"({"l":[{"t":"x"},{"id":"y"},{"id":"z"}]})", "event"},
+  expect_rows(rules, {{R"({"l":[{"t":"x"},{"id":"y"}]})", "event"},
+                      {R"({"l":[{"t":"x"},{"id":"y"},{"id":"z"}]})", "longer_array /l/1@5"},
                       {R"({"l":[{"id":"x"}]})", "missing_field /l/1/id@5"},
                       {R"({"l":{"1":{"id":"y"}}})", "event"}});
-  const decoded e{rules, R"({"l":[[],{"id":"y"},{"id":"z"}]})"};
+  const decoded e{rules, R"({"l":[[],{"id":"y"}]})"};
   EXPECT_EQ(e->aggregate, "y");
   rules.envelope.type.clear();
   rules.envelope.aggregate = "/l/01";

@@ -91,6 +91,13 @@ TEST(one_element, of_a_tuple_is_a_part_of_one_event) {
   rules.envelope.aggregate = "/0";
   rules.envelope.sequence = "/2";
   EXPECT_EQ(verdict_of(rules, R"(["x","paid",3,{"v":1},[]])"), "event");
+  rules.envelope.aggregate = "/0/id";
+  rules.envelope.sequence = "/0/v";
+  rules.envelope.time = "/1/at";
+  EXPECT_EQ(verdict_of(rules, R"([{"id":"a","v":1},{"at":1767225600000},3])"), "longer_array /1@0")
+      << "two events";
+  rules.envelope.time = "";
+  rules.envelope.sequence = "/2";
   rules.envelope.aggregate = "/3/id";
   rules.envelope.sequence = "/2";
   rules.payload_from = "/3";
@@ -143,6 +150,30 @@ TEST(one_element, of_what_is_ignored_may_be_one_of_many) {
   EXPECT_EQ(verdict_of(rules, R"({"type":"paid","s":1,"items":[{"id":"a"},{"id":"b"}]})"), "ignored");
   EXPECT_EQ(verdict_of(rules, R"({"type":"made","s":1,"items":[{"id":"a"},{"id":"b"}]})"),
             "longer_array /items/0@29");
+}
+
+/// Whether there is any element says the same of all.
+TEST(one_element, may_be_asked_for_alone) {
+  decode_rules rules = plain_rules();
+  rules.ignore_having = "/errors/0";
+  EXPECT_EQ(verdict_of(rules, R"({"a":"x","s":1,"errors":["e","f"]})"), "ignored");
+  EXPECT_EQ(verdict_of(rules, R"({"a":"x","s":1,"errors":[]})"), "event");
+}
+
+/// What beside the list says that the events are another stream's comes before all else beside it.
+TEST(one_element, beside_the_list_of_what_is_ignored_may_be_one_of_many) {
+  decode_rules rules = plain_rules();
+  rules.envelope.each = {each_kind::array, "/items"};
+  rules.envelope.aggregate = "record:/owners/0/id";
+  rules.envelope.type = "record:/kind";
+  rules.types = {"order"};
+  const std::string rest = R"(","owners":[{"id":1},{"id":2}],"items":[{"s":9}]})";
+  EXPECT_EQ(verdict_of(rules, R"({"kind":"report)" + rest), "ignored");
+  EXPECT_EQ(verdict_of(rules, R"({"kind":"order)" + rest), "longer_array record:/owners/0@25");
+  rules.envelope.type = "record:/owners/0/kind";
+  EXPECT_EQ(verdict_of(rules, R"({"owners":[{"kind":"report"},{"kind":"order"}],"items":[{"s":9}]})"),
+            "longer_array record:/owners/0@10")
+      << "the other one may be the stream's";
 }
 
 TEST(one_element, beside_or_around_the_list_of_events_is_the_only_one) {

@@ -194,9 +194,27 @@ TEST(sniffed_mongodb, orders_documents_by_cluster_time) {
 TEST(sniffed_mongodb, tells_of_changes_that_are_not_whole) {
   const std::string text = report(
       numbered({mongodb("insert", 1, R"({"n":1})"), mongodb("update", 2, ""), mongodb("update", 3, "null")}));
-  EXPECT_THAT(text, HasSubstr("2 changes did not bring the whole document"));
+  EXPECT_THAT(text, HasSubstr("1 change did not bring the whole document"));
   EXPECT_THAT(text, HasSubstr("change.stream.full.document=updateLookup"));
   EXPECT_EQ(stream_in(text).reducer.kind, reducer_config::kind_of::replace);
+}
+
+TEST(sniffed_mongodb, tells_collections_apart_and_takes_null_for_a_deletion) {
+  sniffed_record other = mongodb("update", 2, "null");
+  other.value->replace(other.value->find(R"("coll":"t")"), 10, R"("coll":"u")");
+  const suggested s = suggested_of(numbered({mongodb("insert", 1, R"({"n":1})"), other}));
+  EXPECT_EQ(s.stream.envelope.aggregate, "/ns/db") << s.text;
+  EXPECT_THAT(s.stream.envelope.aggregate_more, ElementsAre("/ns/coll", "/documentKey/_id/$oid"));
+  EXPECT_EQ(s.share.deletions, 1U);
+  EXPECT_EQ(s.share.rejected, 0U);
+}
+
+/// One odd line among others, which has the members at another place.
+TEST(sniffed_mongodb, is_not_taken_for_granted_by_a_part_of_its_members) {
+  const std::string text = report(numbered({record_of(
+      std::nullopt,
+      R"({"payload":{"operationType":"insert","documentKey":"x"},"documentKey":{"_id":"a"},"clusterTime":{"$timestamp":{"t":1,"i":1}}})")}));
+  EXPECT_THAT(text, Not(HasSubstr("streams:")));
 }
 
 TEST(sniffed_mongodb, has_no_config_where_nothing_names_or_orders_documents) {
