@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -50,11 +49,13 @@ class typed_commands : public store_support::fixture {
     EXPECT_TRUE(master >= 0 && ::grantpt(master) == 0 && ::unlockpt(master) == 0);
     const int terminal = ::open(::ptsname(master), O_RDWR | O_NOCTTY);
     EXPECT_EQ(ratchet(std::move(arguments), terminal).status, 0);
+    ::close(terminal);  // so that reading ends behind what was printed, which comes in parts
+    std::string printed;
     std::array<char, 4096> bytes{};
-    const ssize_t count = ::read(master, bytes.data(), bytes.size());
-    ::close(terminal);
+    for (ssize_t count = 0; (count = ::read(master, bytes.data(), bytes.size())) > 0;)
+      printed.append(bytes.data(), static_cast<std::size_t>(count));
     ::close(master);
-    return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+    return printed;
   }
 };
 
