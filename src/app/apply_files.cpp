@@ -428,7 +428,7 @@ std::optional<problem> applying::finish(const std::atomic<bool>& stop) {
     add_new(to_do, stopped);
   }
   p.hint = joined(to_do);
-  p.message = "some partitions are stopped; the rest is handled:";
+  p.message = "partitions are stopped; all others are handled:";
   if (p.diagnostics.size() > 1) return p;
   p.message = std::move(p.diagnostics.front().message);
   p.diagnostics.clear();

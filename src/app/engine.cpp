@@ -426,7 +426,7 @@ std::optional<problem> engine::run_sessions(bool until_end, const std::atomic<bo
 
 std::optional<problem> engine::stopped_partitions() const {
   problem p{
-      make_error_code(errc::partition_stopped), "some partitions are stopped; the rest is handled:", "", {}};
+      make_error_code(errc::partition_stopped), "partitions are stopped; all others are handled:", "", {}};
   std::vector<std::string> to_do;
   for (const auto& [name, partitions] : status_.snapshot().streams) {
     for (const auto& [where, live] : partitions) {

@@ -130,7 +130,7 @@ problem group_ownership::has_members(const std::string& members,
           what + "and its offsets are not this state directory's (" + to_string(overridden->where) + ": " +
               std::to_string(overridden->offset.value_or(0)) + holder + ")",
           std::string{"stop them permanently, then start again with `--resume "} +
-              name_of(deps_.wish.option) + "`; or use another `kafka.group`",
+              name_of(deps_.wish.option) + "`",
           {}};
 }
 

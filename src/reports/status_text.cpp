@@ -58,9 +58,8 @@ void count_line(std::string& out, std::string_view name, std::uint64_t value, co
 void append_if_all_rejected(std::string& out, const stream_report& stream) {
   const counters& c = stream.state.counters;
   if (c.consumed == 0 || c.rejected() != c.consumed) return;
-  append_line(out,
-              "  every event was rejected, so that there is no state: most likely the config does not fit" +
-                  (stream.rejected ? std::string{} : "; see " + typed_command("status", "--rejected")));
+  append_line(out, "  every event was rejected: most likely the config does not fit" +
+                       (stream.rejected ? std::string{} : "; see " + typed_command("status", "--rejected")));
 }
 
 void append_counters(std::string& out, const counters& c) {

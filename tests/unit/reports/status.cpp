@@ -365,7 +365,7 @@ TEST(status_text, says_where_every_event_was_rejected) {
   stream.state.counters.rejected_malformed = 2;
   stream.state.counters.rejected_conflict = 1;
   EXPECT_NE(status_text(report_with(stream))
-                .find("every event was rejected, so that there is no state: most "
+                .find("every event was rejected: most "
                       "likely the config does not fit; see `ratchet status"),
             std::string::npos)
       << status_text(report_with(stream));
