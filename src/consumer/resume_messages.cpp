@@ -105,9 +105,11 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
              std::to_string(f.log_start);
     case resume_row::past_log_end:
     case resume_row::other_record:
-      return "start with `--resume rebuild` to replace the whole state by a new one from the records in the "
-             "log; if this is the wrong cluster, correct `kafka.brokers`; to keep the state, give the new "
-             "topic another name, and put that name into `topics`";
+      return "to keep the state, give the new topic another name, and put that name into `topics`; if this "
+             "is "
+             "the wrong cluster, correct `kafka.brokers`; to replace the whole state by a new one from the "
+             "records in the log, start with `--resume rebuild`; in order `strict`, events then wait "
+             "for first numbers that the log lacks";
     case resume_row::rewound:
       return "start with `--resume store` to go on at " + number(f.stored) +
              ", or with `--resume rebuild` to handle all records again into a new state";
