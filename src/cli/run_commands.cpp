@@ -39,6 +39,7 @@ struct run_arguments {
 
 [[nodiscard]] std::vector<std::string> words_of_resume() {
   std::vector<std::string> words;
+  words.reserve(std::size(k_resume_options));
   for (const resume_option option : k_resume_options) words.emplace_back(name_of(option));
   return words;
 }

@@ -297,6 +297,29 @@ std::string payload_of(const stream_config& stream) {
   return {};
 }
 
+void add_limits_of_arrival(const stream_config& stream, const std::string& window,
+                           std::vector<std::string>& limits) {
+  limits.emplace_back("events of one aggregate that arrive in the wrong order are applied in that order");
+  if (!stream.envelope.sequence.empty()) {
+    limits.push_back("the sequence " + stream.envelope.sequence + " is not read with order: arrival");
+  }
+  const std::string fate_of_old =
+      stream.too_old == too_old::park
+          ? " older than the stream waits, with later events of its aggregate, until an operator decides"
+          : " older than the stream is rejected (too_old): Ratchet cannot tell whether it was handled";
+  if (stream.dedup.ids == id_kind::monotonic) {
+    limits.emplace_back(
+        "an id counts as a repeat, also of another aggregate, if its partition had an equal or higher one "
+        "of the same source before");
+  } else if (stream.dedup.ids == id_kind::opaque) {
+    limits.push_back("an opaque id has no time of its own: a repeat whose record is more than " + window +
+                     " later than the first is applied again");
+    limits.push_back("an event whose record is more than " + window + fate_of_old);
+  } else {
+    limits.push_back("an event whose id is more than " + window + fate_of_old);
+  }
+}
+
 }  // namespace
 
 std::string describe(const stream_config& stream) {
@@ -361,25 +384,7 @@ std::vector<std::string> limits_of(const stream_config& stream) {
     add_limits_of_strict(stream, limits);
     add_limits_of_sequences(stream, limits);
   } else {
-    limits.emplace_back("events of one aggregate that arrive in the wrong order are applied in that order");
-    if (!stream.envelope.sequence.empty()) {
-      limits.push_back("the sequence " + stream.envelope.sequence + " is not read with order: arrival");
-    }
-    const std::string fate_of_old =
-        stream.too_old == too_old::park
-            ? " older than the stream waits, with later events of its aggregate, until an operator decides"
-            : " older than the stream is rejected (too_old): Ratchet cannot tell whether it was handled";
-    if (stream.dedup.ids == id_kind::monotonic) {
-      limits.emplace_back(
-          "an id counts as a repeat, also of another aggregate, if its partition had an equal or higher one "
-          "of the same source before");
-    } else if (stream.dedup.ids == id_kind::opaque) {
-      limits.push_back("an opaque id has no time of its own: a repeat whose record is more than " + window +
-                       " later than the first is applied again");
-      limits.push_back("an event whose record is more than " + window + fate_of_old);
-    } else {
-      limits.push_back("an event whose id is more than " + window + fate_of_old);
-    }
+    add_limits_of_arrival(stream, window, limits);
   }
   add_limits_of_retention(stream, limits);
   add_limits_of_arrays(stream, limits);

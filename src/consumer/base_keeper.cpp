@@ -168,7 +168,7 @@ std::optional<base_keeper::written> base_keeper::wrote(std::string_view trouble,
   auto done = take_side_job(write_);
   if (!done) return std::nullopt;
   doing_ = doing::nothing;
-  if (*done) return std::move(*done).value();
+  if (*done) return done->value();
   put_off(trouble, done->error(), pause);
   return std::nullopt;
 }
