@@ -9,6 +9,7 @@
 #include "app/engine.hpp"
 #include "app/sink_outlets.hpp"
 #include "app/start_step.hpp"
+#include "core/typed_command.hpp"
 #include "pipeline/audit_rows.hpp"
 
 namespace ratchet {
@@ -47,8 +48,8 @@ void engine::note_added_tables(step_batch& batch) const {
     row.time = options_.clock->now();
     row.text = "the table `" + added.table + "` begins empty: events that were handled before are not in it";
     tell(options_.log, log_kind::table_added,
-         "stream {}: {}; to have them in it, raise the reducer's version and start with `--resume rebuild`",
-         added.stream, row.text);
+         "stream {}: {}; to have them in it, raise the reducer's version and start with {}", added.stream,
+         row.text, typed_command("run", "--resume rebuild"));
   }
 }
 

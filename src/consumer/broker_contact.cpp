@@ -41,7 +41,7 @@ void broker_contact::note_trouble(const notice::trouble& t) {
   }
   if (!troubles_.due(deps_.clock.steady())) return;
   in_trouble_ = true;
-  tell(deps_.log, log_kind::brokers_away, "brokers: {}; Ratchet keeps trying{}", t.text,
+  tell(deps_.log, log_kind::brokers_away, "the Kafka client reports: {}; Ratchet keeps trying{}", t.text,
        troubles_.suppressed());
 }
 
@@ -55,6 +55,9 @@ void broker_contact::tell_of_silence(time_point now) {
 }
 
 void broker_contact::turn(time_point now, bool is_urgent, const std::function<questions()>& what) {
+  // Whoever stood still himself, as behind SIGSTOP, has heard nothing that was said meanwhile.
+  if (unanswered_since_ && last_turn_ && now - *last_turn_ >= k_silence) unanswered_since_ = now;
+  last_turn_ = now;
   tell_of_silence(now);
   const seconds pause = is_urgent || unanswered_since_ ? k_ask_again : k_ask_ends;
   if (last_asked_ && now - *last_asked_ < pause) return;

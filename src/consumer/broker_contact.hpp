@@ -51,6 +51,7 @@ class broker_contact {
   [[nodiscard]] std::optional<topic_partition> next_of(std::span<const topic_partition> known);
 
   dependencies deps_;
+  std::optional<time_point> last_turn_;
   std::optional<time_point> last_asked_;
   std::optional<topic_partition> asked_last_;   ///< only to see whether brokers answer
   std::optional<time_point> last_answer_;       ///< of any broker

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "consumer/store_failure.hpp"
+#include "core/typed_command.hpp"
 #include "ports/error_class.hpp"
 #include "streams/known_repeats.hpp"
 #include "text/quoted.hpp"
@@ -56,13 +57,14 @@ void note_refusing(std::set<std::string>& refusing, const kafka_config& kafka, c
       "if that is a mistake, point `kafka.brokers` at the cluster it came from, or name another "
       "`state.path`; if the topics were copied to this cluster, with other offsets: ";
   text += harm.empty()
-              ? "start with `--resume cluster`, which reads each log from its start and recognizes handled "
-                "records by id or sequence"
+              ? "start with " + typed_command("run", "--resume cluster") +
+                    ", which reads each log from its start and recognizes handled records by id or sequence"
               : "`--resume cluster` does not help: handled records would be handled again (" + harm +
-                    "), but `--resume kafka` goes on at the offsets that the group has there";
-  return text +
-         "; if the records have the same offsets: `--resume store`; if the topics were deleted and created "
-         "again: `--resume rebuild`. See `Another cluster` in docs/reference/resume.md for when each is safe";
+                    "), but " + typed_command("run", "--resume kafka") +
+                    " goes on at the offsets that the group has there";
+  return text + "; if the records have the same offsets: " + typed_command("run", "--resume store") +
+         "; if the topics were deleted and created again: " + typed_command("run", "--resume rebuild") +
+         ". See `Another cluster` in docs/reference/resume.md for when each is safe";
 }
 
 /// A line to type, for all of them.

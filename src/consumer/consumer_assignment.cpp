@@ -169,11 +169,16 @@ void consumer_session::show_assignment() {
 }
 
 turn_result<> consumer_session::on_revoked(const notice::revoked& r) {
-  tell(deps_.log, log_kind::partitions_given_back, "{} {} {}", counted(r.partitions.size(), "partition"),
-       r.partitions.size() == 1 ? "was" : "were",
-       r.lost ? "lost: the group removed this member; the state is unchanged, and reading goes on when the "
-                "group assigns them again"
-              : "revoked");
+  const std::string how_many =
+      counted(r.partitions.size(), "partition") + (r.partitions.size() == 1 ? " was" : " were");
+  if (r.lost) {
+    tell(deps_.log, log_kind::partitions_lost,
+         "{} lost: the group removed this member; the state is unchanged, and reading goes on when the group "
+         "assigns them again",
+         how_many);
+  } else {
+    tell(deps_.log, log_kind::partitions_given_back, "{} revoked", how_many);
+  }
   deps_.status.set_ready(false, "waiting for the group to assign partitions");
   if (!r.lost && !partitions_.assigned().empty()) {
     RATCHET_TRY(stored(deps_.store.sync()));

@@ -48,8 +48,8 @@ void consumer_session::hold(const topic_partition& where, const std::string& why
   const partition_set::was before = partitions_.hold(where, why, now);
   if (before != partition_set::was::held && held_lines_.due(now)) {
     tell(deps_.log, log_kind::partition_held,
-         "{} cannot be read now: {}; Ratchet asks again, and reads the other partitions{}", to_string(where),
-         why, held_lines_.suppressed());
+         "{} cannot be read now: {}; Ratchet asks again until it can be read{}", to_string(where), why,
+         held_lines_.suppressed());
   }
   if (before == partition_set::was::assigned) pause(where);
   ends_.leave(where);

@@ -215,7 +215,7 @@ turn_result<> group_ownership::look_for_others(std::span<const topic_partition> 
     return session_result{session_end::refused, std::move(why)};
   }
   if (!members.empty()) {
-    show_others(list_of(not_given) + ": the group gave them to another member (" + members + ")");
+    show_others(list_of(not_given) + ": another member of the group reads them (members: " + members + ")");
     return go_on();
   }
   std::vector<std::string> topics;
@@ -278,9 +278,9 @@ turn_result<std::optional<resolved_assignment>> group_ownership::resolve(
   // With one foot on each cluster nobody could say any more which offset is whose.
   if (moves() && !r.stops.empty()) {
     problem why = std::move(r.stops.front());
-    why.hint =
-        "offsets are not the same on this cluster: start with `--resume cluster` or `--resume kafka`; see "
-        "`Another cluster` in docs/reference/resume.md for when each is safe";
+    why.hint = "offsets are not the same on this cluster: start with " +
+               typed_command("run", "--resume cluster") + " or " + typed_command("run", "--resume kafka") +
+               "; see `Another cluster` in docs/reference/resume.md for when each is safe";
     for (question& asked : why.questions) asked.hint = why.hint;
     return session_result{session_end::refused, std::move(why)};
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "consumer/assignment.hpp"
+#include "core/typed_command.hpp"
 #include "decode/time_text.hpp"
 #include "text/partition_name.hpp"
 
@@ -30,7 +31,7 @@ std::string found_other_cluster(const resume_facts& f) {
   if (f.option == resume_option::store)
     return "the last handled record is no longer in the log, so Ratchet cannot check that the offsets are "
            "the same on this cluster";
-  const std::string what = "the state's offset " + number(f.stored) + " is of another cluster";
+  std::string what = "the state's offset " + number(f.stored) + " is of another cluster";
   if (f.option != resume_option::kafka) return what;
   return what +
          "; the group has no offset on this cluster, and from the start of the log Ratchet would handle "
@@ -82,47 +83,54 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
   switch (row) {
     case resume_row::other_cluster:
       return f.option == resume_option::store
-                 ? "if the records have other offsets on this cluster, start with `--resume cluster` or "
-                   "`--resume kafka`; see `Another cluster` in docs/reference/resume.md for when each is safe"
+                 ? "if the records have other offsets on this cluster, start with " +
+                       typed_command("run", "--resume cluster") + " or " +
+                       typed_command("run", "--resume kafka") +
+                       "; see `Another cluster` in docs/reference/resume.md for when each is safe"
                  : "set the group's offset there, or let the mirror translate it; see `Another cluster` in "
                    "docs/reference/resume.md";
     case resume_row::copied_directory:
-      return f.copy
-                 ? "make sure that the original is stopped and does not start again, then start with "
-                   "`--resume "
-                   "takeover`: the copy goes on at its own offsets, and the original is refused from then on"
-                 : "decide which copy goes on; stop the other copy, and make sure that it does not start "
-                   "again; then "
-                   "start the copy that goes on, with `--resume takeover` if it is refused";
+      return f.copy ? "make sure that the original is stopped and does not start again, then start with " +
+                          typed_command("run", "--resume takeover") +
+                          ": the copy goes on at its own offsets, and the original is refused from then on"
+                    : "decide which copy goes on; stop the other copy, and make sure that it does not start "
+                      "again; then start the copy that goes on, with " +
+                          typed_command("run", "--resume takeover") + " if it is refused";
     case resume_row::other_store:
       return "give each state directory a `kafka.group` of its own, or start with the directory that holds "
              "the group; if this directory is the right one, see `Take the group back` in "
              "docs/reference/resume.md";
     case resume_row::below_log_start:
-      return "start with `--resume kafka` to accept this gap (an audit row is kept), or with `--resume "
-             "rebuild` to build a new state from the records in the log: that state lacks everything before "
-             "offset " +
+      return "start with " + typed_command("run", "--resume kafka") +
+             " to accept this gap (an audit row is kept), or with " +
+             typed_command("run", "--resume rebuild") +
+             " to build a new state from the records in the log: that state lacks everything before offset " +
              std::to_string(f.log_start);
     case resume_row::past_log_end:
     case resume_row::other_record:
       return "to keep the state, give the new topic another name, and put that name into `topics`; if this "
-             "is "
-             "the wrong cluster, correct `kafka.brokers`; to replace the whole state by a new one from the "
-             "records in the log, start with `--resume rebuild`; in order `strict`, events then wait "
-             "for first numbers that the log lacks";
+             "is the wrong cluster, correct `kafka.brokers`; to replace the whole state by one from the "
+             "records in the "
+             "log, start with " +
+             typed_command("run", "--resume rebuild") +
+             " (in order `strict`, events then wait for first numbers that the log lacks)";
     case resume_row::rewound:
-      return "start with `--resume store` to go on at " + number(f.stored) +
-             ", or with `--resume rebuild` to handle all records again into a new state";
+      return "start with " + typed_command("run", "--resume store") + " to go on at " + number(f.stored) +
+             ", or with " + typed_command("run", "--resume rebuild") +
+             " to handle all records again into a new state";
     case resume_row::skipped_ahead:
-      return "start with `--resume store` to handle " + range(f.stored.value_or(0), f.committed.value_or(0)) +
-             " after all, or with `--resume kafka` to skip them (an audit row is kept)";
+      return "start with " + typed_command("run", "--resume store") + " to handle " +
+             range(f.stored.value_or(0), f.committed.value_or(0)) + " after all, or with " +
+             typed_command("run", "--resume kafka") + " to skip them (an audit row is kept)";
     case resume_row::store_lost:
       return "if another instance runs in this group, leave the group to it: instances do not share a group, "
              "and in a group of its own this directory would publish everything again, under other ids; if "
-             "none runs, put the right state directory back; if it is lost, start with `--resume rebuild` to "
-             "build the state again from the start of the log, or with `--resume kafka` to accept the loss "
-             "and go on at " +
-             number(f.committed);
+             "none runs, put the right state directory back; if it is lost, accept the loss and go on at " +
+             number(f.committed) + " with " + typed_command("run", "--resume kafka") +
+             ", or build the state again from " +
+             (f.log_start > 0 ? "offset " + std::to_string(f.log_start) + ", where the log begins now,"
+                              : std::string{"the start of the log"}) +
+             " with " + typed_command("run", "--resume rebuild");
     case resume_row::equal_foreign:
     case resume_row::behind_or_absent:
     case resume_row::power_loss:
@@ -136,30 +144,31 @@ std::string what_to_type(resume_row row, const resume_facts& f) {
 /// On a pair another instance would go on before the answer is there, and a step carries neither a new state
 /// nor a copy's claim.
 std::string what_to_type_on_a_pair(resume_row row, const resume_facts& f) {
-  const auto start_with = [](const std::string& word, const std::string& what) {
-    return "stop the other instances of this log, then start one with `--resume " + word + "` " + what +
+  const auto start_with = [](const std::string& command, const std::string& what) {
+    return "stop the other instances of this log, then start one with " + command + " " + what +
            ", and the others without it when the first one owns the state";
   };
   const std::string anew = "to build a new state from the records in the log, " + std::string{k_new_pair};
   switch (row) {
     case resume_row::below_log_start:
-      return start_with("kafka", "to accept this gap (an audit row is kept)") + "; or, " + anew +
-             ": that state lacks everything before offset " + std::to_string(f.log_start);
+      return start_with(typed_command("run", "--resume kafka"), "to accept this gap (an audit row is kept)") +
+             "; or, " + anew + ": that state lacks everything before offset " + std::to_string(f.log_start);
     case resume_row::past_log_end:
     case resume_row::other_record:
       return "to keep the state, give the new topic another name, and put that name into `topics` of all "
              "instances; " +
              anew + "; if this is the wrong cluster, correct `kafka.brokers`";
     case resume_row::rewound:
-      return start_with("store", "to go on at " + number(f.stored));
+      return start_with(typed_command("run", "--resume store"), "to go on at " + number(f.stored));
     case resume_row::skipped_ahead:
-      return start_with("store",
+      return start_with(typed_command("run", "--resume store"),
                         "to handle " + range(f.stored.value_or(0), f.committed.value_or(0)) +
-                            " after all, or with `--resume kafka` to skip them (an audit row is kept)");
+                            " after all, or with " + typed_command("run", "--resume kafka") +
+                            " to skip them (an audit row is kept)");
     case resume_row::store_lost:
       return "if other instances run in this group, leave the group to them, and give this log a "
              "`kafka.group` of its own; if none runs, to accept the loss and go on at " +
-             number(f.committed) + ", start with `--resume kafka`; " + anew;
+             number(f.committed) + ", start with " + typed_command("run", "--resume kafka") + "; " + anew;
     case resume_row::copied_directory:
       return "start the instance whose directory the log began with; see `Questions on a pair` in "
              "docs/operating/high-availability.md";

@@ -54,6 +54,7 @@ enum class log_kind : std::uint8_t {
   resumed,
   resumed_of_many,
   partitions_given_back,
+  partitions_lost,
   partitions_elsewhere,
   partition_stopped,
   partition_held,

@@ -23,7 +23,8 @@ std::vector<partition_report> partitions_of(const stream_report& stream) {
   std::vector<partition_report> reports;
   for (auto& [where, report] : all) {
     report.where = where;
-    if (report.live && report.live->log_end && report.next_offset) {
+    // Where another one reads it, the log end is as old as the assignment here.
+    if (report.live && report.live->assigned && report.live->log_end && report.next_offset) {
       // The view may be younger than the log end that was last seen.
       report.lag = std::max<std::int64_t>(0, *report.live->log_end - *report.next_offset);
     }

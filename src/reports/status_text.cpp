@@ -74,6 +74,9 @@ void append_counters(std::string& out, const counters& c) {
   std::string more = breakdown(waiting);
   if (!more.empty()) more += "; " + counted(c.waiting_bytes, "byte");
   count_line(out, "waiting", c.waiting(), more);
+  if (c.waiting_dead != 0)
+    append_line(
+        out, "  -> dead events wait for your decision: " + typed_command("waiting list", "--state-is dead"));
   if (c.ids_ahead != 0)
     count_line(out, "ids ahead", c.ids_ahead, "event ids from the future, filed at their time");
   if (c.times_passed_over != 0)

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/shown_id.hpp"
+#include "core/typed_command.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/time_text.hpp"
 #include "reports/line_pages.hpp"
@@ -134,6 +135,15 @@ std::string shown_json(const named_stream& stream, const std::string& aggregate,
   return json.take() + "\n";
 }
 
+/// What to type, as nobody but an operator can decide about a dead event.
+void append_decisions(std::string& out, const named_stream& stream, const std::string& aggregate,
+                      const waiting_event& event) {
+  const std::string of = shell_word(stream.name) + " --aggregate " + shell_word(shown_id(aggregate)) +
+                         " --sequence " + sequence_word(event.head.sequence) + " --yes";
+  append_line(out, "  -> to try it again: " + typed_command("waiting replay", of));
+  append_line(out, "  -> to give it up: " + typed_command("waiting skip", of));
+}
+
 std::string shown_text(const named_stream& stream, const std::string& aggregate, const waiting_event& event,
                        const wait_story& story) {
   std::string out;
@@ -154,6 +164,7 @@ std::string shown_text(const named_stream& stream, const std::string& aggregate,
   line("payload", event.tombstone ? "none: it deletes the snapshot"
                                   : counted(event.payload().size(), "byte") + ": " +
                                         bytes_on_one_line(std::string{event.payload()}));
+  if (story.state == waiting_state::dead) append_decisions(out, stream, aggregate, event);
   return out;
 }
 

@@ -20,7 +20,8 @@ TEST(main_job_rebalance, goes_on_while_a_foreign_member_comes_and_goes) {
     other.turn();
     const auto reason = job.status().get<std::string>("ready_reason", "");
     return reason.starts_with("2 of 4 partitions are not read by this instance; ") &&
-           reason.find(": the group gave them to another member (`ratchet` at ") != std::string::npos;
+           reason.find(": another member of the group reads them (members: `ratchet` at ") !=
+               std::string::npos;
   })) << read_whole(job.log());
   feed.wait();
   other.leave();

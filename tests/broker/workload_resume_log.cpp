@@ -45,7 +45,7 @@ TEST(resume_log, names_the_range_that_was_deleted_and_goes_on_behind_it_where_to
   expect_in("/1: the state ends at offset " + std::to_string(stored) + ", but the log begins at " +
                 std::to_string(cut) + ": offsets " + lost + " were deleted before they were handled",
             stopped.output);
-  expect_in("start with `--resume kafka` to accept this gap", stopped.output);
+  expect_in(" --resume kafka` to accept this gap", stopped.output);
   EXPECT_EQ(stored_offset(half.job, 1), stored);
   EXPECT_EQ(stored_offset(half.job, 2), bounds_of(half.job, 2).end) << "the rest went on";
   EXPECT_FALSE(says(audit_of(half.job), "were not handled"));

@@ -24,7 +24,10 @@ std::string hint_for_file(const std::filesystem::path& path, const std::error_co
     return "a file is in the way: `state.path` must be a directory, or a name that is still free";
   }
   if (code == std::errc::no_such_file_or_directory) return "make the directory above it first";
-  if (code == std::errc::no_space_on_device) return "make room on that disk; nothing was changed";
+  if (code == std::errc::no_space_on_device)
+    return "make room on that disk (`du -xh --max-depth=1 " +
+           (path.has_parent_path() ? path.parent_path().string() : ".") +
+           "` shows what takes it); nothing was changed";
   if (code == std::errc::filename_too_long) return "name a shorter `state.path`";
   return {};
 }

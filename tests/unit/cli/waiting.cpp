@@ -142,6 +142,11 @@ TEST_F(waiting_command, show_prints_an_event_with_its_bytes) {
   EXPECT_EQ(got.status, 0) << got.err;
   EXPECT_NE(got.out.find(R"("error":"no such account","attempts":8,)"), std::string::npos) << got.out;
   EXPECT_NE(got.out.find(R"("value":"{\"n\":1}","payload":{"n":1}})"), std::string::npos) << got.out;
+  const ended text = ratchet({"waiting", "show", "--state", path().string(), "payments", "a/b", "1"});
+  EXPECT_NE(text.out.find(
+                "payments --aggregate a/b --sequence 1 --yes`\n  -> to give it up: `ratchet waiting skip"),
+            std::string::npos)
+      << text.out;
   const ended none = ratchet({"waiting", "show", "--state", path().string(), "payments", "p1", "6"});
   EXPECT_EQ(none.status, 1);
   EXPECT_EQ(none.out, "");

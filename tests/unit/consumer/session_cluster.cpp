@@ -211,7 +211,7 @@ TEST(session_cluster, keeps_no_offset_that_nothing_proves) {
     const session_result ended = w.go_on_by(resume_option::store);
     ASSERT_EQ(ended.end, session_end::refused) << "not even the partition that fits is read";
     EXPECT_THAT(ended.why->message, HasSubstr("t/1: the record at offset 2 is not the one"));
-    EXPECT_THAT(ended.why->hint, HasSubstr("`--resume cluster`"));
+    EXPECT_THAT(ended.why->hint, HasSubstr("--resume cluster`"));
     w.expect_untouched();
   }
   {

@@ -289,6 +289,26 @@ TEST(brokers_that_are_all_away, and_say_nothing_make_it_not_ready_within_seconds
   EXPECT_TRUE(w.live_at_stop.ready) << "one of them answers: " << w.live_at_stop.ready_reason;
 }
 
+TEST(brokers_that_are_all_away, are_not_told_by_whoever_stood_still_itself) {
+  two_partitions w;
+  std::optional<std::size_t> asked_before;
+  bool stood_still = false;
+  w.source.script = {[&] {
+    w.source.unanswered[k_p0] = w.source.unanswered[k_p1] = k_unavailable;
+    asked_before = w.source.asked.size();
+  }};
+  w.source.on_poll = [&](int) {
+    if (stood_still) w.source.unanswered.clear();
+    if (!asked_before || stood_still || w.source.asked.size() == *asked_before) return;
+    stood_still = true;  // while a question is open
+    w.clock.advance(std::chrono::minutes{2});
+  };
+  wait_seconds(w, 16);
+  ASSERT_EQ(w.run().end, session_end::drained);
+  EXPECT_TRUE(stood_still);
+  EXPECT_EQ(w.logged("no broker has answered"), 0U) << w.logged();
+}
+
 TEST(brokers_that_are_all_away, are_not_so_while_one_of_them_answers) {
   two_partitions w;
   w.produce(k_p2, 1, 3);

@@ -152,8 +152,10 @@ TEST(status, tells_the_oldest_gap_by_stream_time) {
             std::string::npos)
       << status_json(report);
   expect_json(status_json(report));
-  EXPECT_NE(status_text(report).find("  waiting                   3   2 parked, 1 dead; 4096 bytes\n"
-                                     "  ids ahead                 4   "),
+  EXPECT_NE(status_text(report).find(
+                "  waiting                   3   2 parked, 1 dead; 4096 bytes\n"
+                "  -> dead events wait for your decision: `ratchet waiting list --state-is dead`\n"
+                "  ids ahead                 4   "),
             std::string::npos)
       << status_text(report);
   EXPECT_NE(
@@ -197,11 +199,16 @@ TEST(status_json, has_null_for_a_floor_that_is_not_known) {
 
 TEST(status_json, shows_no_lag_below_zero_and_partitions_that_were_only_assigned) {
   stream_report stream = some_stream();
+  stream.live[{"t", partition_id{0}}].assigned = true;
   stream.live[{"t", partition_id{0}}].log_end = 50;  // seen before the view's offsets were
   stream.live[{"t", partition_id{2}}] = {true, std::nullopt, 9, std::nullopt};
   const std::string json = status_json(report_with(stream));
   EXPECT_NE(json.find(R"("partition":0,"next_offset":60,"committed":null,"lag":0,)"), std::string::npos)
       << json;
+  stream.live[{"t", partition_id{0}}] = {false, std::nullopt, 60, std::nullopt};
+  EXPECT_NE(status_json(report_with(stream)).find(R"("next_offset":60,"committed":null,"lag":null,)"),
+            std::string::npos)
+      << "another one reads it, and its log may have grown";
   EXPECT_NE(json.find(R"("partition":2,"next_offset":null,"committed":null,"lag":null,"assigned":true})"),
             std::string::npos)
       << json;
