@@ -17,6 +17,7 @@
 #include "ratchet/reducer.hpp"
 #include "ratchet/resume.hpp"
 #include "ratchet/sinks.hpp"
+#include "ratchet/snapshot.hpp"
 #include "ratchet/table.hpp"
 #include "ratchet/types.hpp"
 
@@ -46,14 +47,6 @@ class until {
 /// Until another thread sets the flag, which must outlive the run.
 [[nodiscard]] RATCHET_EXPORT until until_set(const std::atomic<bool>&) noexcept;
 
-/// The stored state of an aggregate.
-struct snapshot {
-  ratchet::sequence sequence;
-  std::optional<event_id> id;
-  std::optional<timestamp> time;
-  std::optional<std::string> value;  ///< none: deleted
-};
-
 /// Options of one call of transact().
 struct transact_options {
   /// The longest time that the caller waits. Then the call ends with errc::timed_out.
@@ -76,8 +69,8 @@ struct transacted {
 /// Ratchet inside a program: one open state directory, and the streams that feed it. Never prints, never
 /// exits, and logs to the program's logger alone.
 ///
-/// Thread-safety: run() on one thread. read(), scan() and questions() on any thread, also during run().
-/// transact() on any thread but that of run().
+/// Thread-safety: run() on one thread. read(), last_sequence(), scan() and questions() on any thread, also
+/// during run(). transact() on any thread but that of run().
 class RATCHET_EXPORT app {
  public:
   /// Opens the state directory, or makes one.
@@ -117,19 +110,21 @@ class RATCHET_EXPORT app {
   /// reason (a reducer, malformed records) has no question. Any thread, also during run().
   [[nodiscard]] std::vector<question> questions() const;
 
-  /// The snapshot of an aggregate and its last handled sequence, as of the last step. That step may not be
-  /// durable yet. Errors: not_found; state_damaged; not_running while the store is opened again after a
-  /// failed write. After not_running, ask again.
-  [[nodiscard]] result<snapshot> read(std::string_view stream, std::string_view aggregate) const;
+  /// The snapshot of an aggregate, as of the last step. That step may not be durable yet. Errors: not_found,
+  /// also if an event deleted the aggregate; state_damaged; not_running while the store is opened again after
+  /// a failed write. After not_running, ask again.
+  [[nodiscard]] reported<snapshot> read(std::string_view stream, std::string_view aggregate) const;
+  /// The last sequence handled, also of a deleted aggregate. Errors: as read().
+  [[nodiscard]] reported<sequence> last_sequence(std::string_view stream, std::string_view aggregate) const;
 
   /// The value of a row of a read-model table, as of the last step. That step may not be durable yet. Errors:
   /// not_found; not_running and state_damaged, as above; table_undeclared if no stream has the table;
   /// table_key_invalid.
-  [[nodiscard]] result<std::string> read(const table_key&) const;
+  [[nodiscard]] reported<std::string> read(const table_key&) const;
   /// The rows of a range in the order of their keys: at most `limit` rows and about 16 MiB, and at least one
   /// row. To read on, pass table_page::next as `from`. Errors: as read(), without not_found;
   /// table_key_invalid also for a prefix of numbers.
-  [[nodiscard]] result<table_page> scan(const table_range&) const;
+  [[nodiscard]] reported<table_page> scan(const table_range&) const;
 
   /// Changes the state of an aggregate and publishes messages, in one step. Returns when that step is
   /// durable: a power cut does not undo a transaction that was reported as done.

@@ -14,6 +14,7 @@
 #include "ratchet/error.hpp"
 #include "ratchet/export.hpp"
 #include "ratchet/reducer.hpp"
+#include "ratchet/snapshot.hpp"
 #include "ratchet/table.hpp"
 #include "ratchet/types.hpp"
 
@@ -126,13 +127,7 @@ class RATCHET_EXPORT test_driver {
   /// The last stop since the driver was made or opened again.
   [[nodiscard]] const std::optional<stopped>& last_stop() const noexcept;
 
-  /// The stored state of an aggregate.
-  struct snapshot {
-    ratchet::sequence sequence;
-    std::optional<event_id> id;     ///< of the last event applied
-    std::optional<timestamp> time;  ///< of that event
-    std::string value;
-  };
+  using snapshot = ratchet::snapshot;  ///< as app::read() returns it
   /// None if no event was applied, or if a tombstone or the reducer deleted it.
   [[nodiscard]] std::optional<snapshot> read(const std::string& aggregate) const;
   /// The last sequence handled, also of a deleted aggregate.

@@ -5,6 +5,8 @@
 
 #include "app/engine.hpp"
 #include "core/program_command_source.hpp"
+#include "core/sequence_range.hpp"
+#include "core/shown_id.hpp"
 #include "process/program_log.hpp"
 #include "process/signals.hpp"
 #include "text/program_text.hpp"
@@ -34,6 +36,20 @@ struct app::implementation {
   std::unique_ptr<ratchet::engine> engine;
   log_ptr log;
 };
+
+namespace {
+
+std::string aggregate_of(std::string_view stream, std::string_view aggregate) {
+  return "aggregate " + shown_id(aggregate) + " of stream " + shown_id(stream);
+}
+
+/// `what` was to be read.
+problem failed_read(const std::error_code& code, const std::string& what) {
+  if (code == errc::not_found) return {code, "there is no " + what, {}, {}};
+  return {code, what + ": " + code.message(), {}, {}};
+}
+
+}  // namespace
 
 app::app(std::unique_ptr<implementation> self) : self_{std::move(self)} {}
 app::~app() = default;
@@ -80,16 +96,33 @@ std::vector<question> app::questions() const {
   return as_program_text(self_->engine->questions());
 }
 
-result<snapshot> app::read(std::string_view stream, std::string_view aggregate) const {
-  return self_->engine->read(stream, aggregate);
+reported<snapshot> app::read(std::string_view stream, std::string_view aggregate) const {
+  auto found = self_->engine->read(stream, aggregate);
+  if (!found) return failed_read(found.error(), aggregate_of(stream, aggregate));
+  stored_aggregate& stored = found.value();
+  if (!stored.value)
+    return failed_read(make_error_code(errc::not_found),
+                       aggregate_of(stream, aggregate) + ", deleted at sequence " + to_text(stored.sequence));
+  return snapshot{stored.sequence, stored.id, stored.time, std::move(*stored.value)};
 }
 
-result<std::string> app::read(const table_key& at) const {
-  return self_->engine->read(at);
+reported<sequence> app::last_sequence(std::string_view stream, std::string_view aggregate) const {
+  const auto found = self_->engine->read(stream, aggregate);
+  if (!found) return failed_read(found.error(), aggregate_of(stream, aggregate));
+  return found.value().sequence;
 }
 
-result<table_page> app::scan(const table_range& range) const {
-  return self_->engine->scan(range);
+reported<std::string> app::read(const table_key& at) const {
+  auto found = self_->engine->read(at);
+  if (!found)
+    return failed_read(found.error(), "row " + shown_id(at.key) + " in table " + shown_id(at.table));
+  return std::move(found).value();
+}
+
+reported<table_page> app::scan(const table_range& range) const {
+  auto found = self_->engine->scan(range);
+  if (!found) return failed_read(found.error(), "rows of table " + shown_id(range.table));
+  return std::move(found).value();
 }
 
 }  // namespace ratchet

@@ -160,7 +160,7 @@ void engine::close_store() {
   replicated_ = nullptr;
 }
 
-result<snapshot> engine::read(std::string_view stream, std::string_view aggregate) const {
+result<stored_aggregate> engine::read(std::string_view stream, std::string_view aggregate) const {
   const std::shared_lock lock{store_mutex_};
   if (!store_) return make_error_code(errc::not_running);  // being opened again
   RATCHET_TRY(const auto view, store_->view());
@@ -169,7 +169,7 @@ result<snapshot> engine::read(std::string_view stream, std::string_view aggregat
       std::find_if(known.begin(), known.end(), [&](const named_stream& s) { return s.name == stream; });
   if (at == known.end()) return make_error_code(errc::not_found);
   RATCHET_TRY(auto row, view->get(at->id, aggregate));
-  snapshot found{row.last, row.id, row.time, std::nullopt};
+  stored_aggregate found{row.last, row.id, row.time, std::nullopt};
   if (!row.deleted) found.value = std::move(row.snapshot);
   return found;
 }

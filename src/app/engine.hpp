@@ -54,6 +54,14 @@ struct engine_options {
   std::launch bases_on{std::launch::async};  ///< as base_keeper has it
 };
 
+/// What is stored of an aggregate.
+struct stored_aggregate {
+  ratchet::sequence sequence;
+  std::optional<event_id> id;
+  std::optional<timestamp> time;
+  std::optional<std::string> value;  ///< none: deleted
+};
+
 /// What stands against a config with `replicate` here. Pure.
 [[nodiscard]] std::optional<problem> refusal_of_replicate(const config&, const engine_options&);
 
@@ -84,7 +92,7 @@ class engine {
   [[nodiscard]] std::vector<question> questions() const;
 
   /// What is stored of an aggregate. Any thread. Errors: not_found; state_damaged.
-  [[nodiscard]] result<snapshot> read(std::string_view stream, std::string_view aggregate) const;
+  [[nodiscard]] result<stored_aggregate> read(std::string_view stream, std::string_view aggregate) const;
 
   /// As app::read() and app::scan(). Any thread.
   [[nodiscard]] result<std::string> read(const table_key&) const;

@@ -316,7 +316,7 @@ void add_bench_command(CLI::App& root, command_line& line) {
       "record to the last batch synced, with every guarantee. Both over the same topic in turn; machines are "
       "noisy,\n"
       "so compare the ratio.\n"
-      "Example: tools/kafka start && ratchet bench --brokers 127.0.0.1:19092 --events 2000000");
+      "Example: ratchet bench --brokers localhost:9092 --events 2000000");
   command->callback([a, &line] { line.status = run_bench(*a); });
 }
 

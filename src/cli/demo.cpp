@@ -190,7 +190,7 @@ reported<void> run_demo(const demo_options& options) {
     return problem{
         errc::usage,
         "--bounces needs --brokers and --bounce-with, the command that kills and restarts the broker",
-        "tools/demo --kafka --bounces 3 does both",
+        "in the sources `tools/demo --kafka --bounces 3` does both",
         {}};
   }
   RATCHET_TRY(auto properties, consumer_properties(options));

@@ -108,7 +108,8 @@ void append_fields(std::string& out, const std::optional<live_fields>& found) {
   std::string text = all.empty() ? "" : "all have " + all;
   if (!some.empty()) text += (text.empty() ? "" : "; ") + some;
   if (!none.empty()) text += (text.empty() ? "" : "; ") + std::string{"none has "} + none;
-  append_line(out, "  of " + counted(found->events, "event") + " since the start " + text);
+  append_line(out, "  of " + counted(found->events, "event") +
+                       " since the start (deletions, ignored and malformed records left out) " + text);
 }
 
 /// Until they are borne out, window and gaps stay where they are. The first ones of a partition are nothing
@@ -118,8 +119,9 @@ void append_leaps(std::string& out, const stream_state& state) {
   for (const auto& [where, partition] : state.partitions)
     leaps += partition.highest_time ? partition.leaps.size() : 0;
   if (leaps != 0)
-    count_line(out, "times to come", leaps,
-               "record times that windows and gaps follow once others bear them out");
+    count_line(out, "times in doubt", leaps,
+               "records with a time far ahead of those before them; window and gaps follow such a time once "
+               "later records come up to it");
 }
 
 /// Nobody's events are as old as that: the times are in another unit.

@@ -32,6 +32,7 @@ class guesser {
   [[nodiscard]] bool has(std::size_t record, std::string_view source) const;
   [[nodiscard]] std::size_t having(words sources) const;
   void find_look();
+  void find_start();
   [[nodiscard]] std::size_t nulls() const noexcept { return records_.size() - values_; }
   [[nodiscard]] bool any_header() const;
   [[nodiscard]] std::size_t ydb_debezium() const;
@@ -72,6 +73,7 @@ class guesser {
   [[nodiscard]] bool is_of_schema(const column& c) const;
   [[nodiscard]] bool is_id_by_format(std::string_view source) const noexcept;
   void find_attributes();
+  [[nodiscard]] std::string name_in_events(const std::string& source) const;
   /// What is the aggregate of a CloudEvent unless a config says otherwise.
   [[nodiscard]] bool is_subject(const column& c) const noexcept;
   /// Members of the payload that are in some events only. What a format needs is not the payload.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace ratchet::sniff {
 
 likely guesser::run() {
   find_look();
+  find_start();
   if (out_.look == look::not_json) return std::move(out_);
   find_times();
   find_repeats();
@@ -29,6 +31,16 @@ likely guesser::run() {
   find_rows();
   out_.root = root_;
   return std::move(out_);
+}
+
+void guesser::find_start() {
+  std::map<topic_partition, std::int64_t> first;
+  for (const sniffed_record& r : records_) {
+    const auto [known, is_new] = first.try_emplace(r.where, r.offset);
+    if (!is_new) known->second = std::min(known->second, r.offset);
+  }
+  out_.is_from_start = std::all_of(first.begin(), first.end(),
+                                   [](const auto& of) { return of.first.topic.empty() || of.second == 0; });
 }
 
 /// The best first; of equals those that came first in the records.
@@ -105,7 +117,28 @@ bool guesser::is_of_schema(const column& c) const {
   return !root_.empty() && c.source.starts_with("/schema");
 }
 
+/// An attribute, or a header beside them. Of records in both modes a member of a value may be one of their
+/// data.
+std::string guesser::name_in_events(const std::string& source) const {
+  constexpr std::string_view k_of_attributes{"header:ce_"};
+  const bool is_header = source.starts_with("header:");
+  if (is_header && !source.starts_with(k_of_attributes)) return source;
+  const std::string name = source.substr(is_header ? k_of_attributes.size() : 1);
+  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  });
+  const bool is_structured = find(columns_, "/specversion") != nullptr;
+  const bool is_binary = find(columns_, "header:ce_specversion") != nullptr;
+  const bool is_attribute =
+      is_header || (is_structured && (!is_binary || find(columns_, "header:ce_" + name) != nullptr));
+  return is_name && is_attribute && name != "data" ? "attribute:" + name : std::string{};
+}
+
 void guesser::find_attributes() {
+  const bool is_structured = find(columns_, "/specversion") != nullptr;
+  const bool is_binary = find(columns_, "header:ce_specversion") != nullptr;
+  if (is_structured != is_binary) out_.attributes_are_at = is_structured ? "/" : "header:ce_";
+  if (!out_.sequences.empty()) out_.sequence_in_events = name_in_events(out_.sequences.front().source);
   out_.has_subjects =
       std::any_of(columns_.begin(), columns_.end(), [this](const column& c) { return is_subject(c); });
   for (const char* source : {"/sequence", "header:ce_sequence"}) {

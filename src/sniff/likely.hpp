@@ -55,18 +55,23 @@ struct likely {
   /// The likeliest sequence, in every aggregate that has several events, in whatever order they came.
   bool counts_by_one{false};
   bool grows{false};  ///< it, in every one of them
+  growth in_time;     ///< how the likeliest time goes on within the aggregates, as the records came
   /// A field of the payload that some records have and some have not: each may be a change, and not all of a
   /// state. Empty: none. Of a payload within a value, as of CloudEvents, it is a field of that.
   std::string now_and_then;
   std::size_t now_and_then_in{0};                           ///< records
   attribute_form sequence_attribute{attribute_form::none};  ///< of CloudEvents
-  bool has_subjects{false};                                 ///< CloudEvents, in nearly all records
-  std::vector<std::string> deleting;                        ///< types that say so
-  sniff::key_form keys;                                     ///< what the keys are
-  std::string root;                            ///< where the values are, beside their schema; mostly empty
-  bool has_after_image{false};                 ///< a changefeed's: /after is the new row, or null
-  bool has_resolved{false};                    ///< its marks are among the records
-  bool deletes_rows{false};                    ///< all types are words of databases: insert, update, delete
+  /// What a config calls the likeliest sequence of CloudEvents; empty: they are not ordered by it.
+  std::string sequence_in_events;
+  std::string attributes_are_at;      ///< of CloudEvents in one mode: "/" or "header:ce_"; else empty
+  bool is_from_start{false};          ///< the records are the first ones of their partitions, or of a file
+  bool has_subjects{false};           ///< CloudEvents, in nearly all records
+  std::vector<std::string> deleting;  ///< types that say so
+  sniff::key_form keys;               ///< what the keys are
+  std::string root;                   ///< where the values are, beside their schema; mostly empty
+  bool has_after_image{false};        ///< a changefeed's: /after is the new row, or null
+  bool has_resolved{false};           ///< its marks are among the records
+  bool deletes_rows{false};           ///< all types are words of databases: insert, update, delete
   std::optional<likely_sequence> sequence_is;  ///< what the likeliest sequence is
   /// Fields that name the aggregate, or the event, together; none where one does.
   std::vector<std::string> joined_aggregate, joined_id;

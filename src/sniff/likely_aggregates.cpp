@@ -51,14 +51,18 @@ void guesser::find_sequences() {
   std::erase_if(
       all, [this](const likely_sequence& s) { return is_of_schema(columns_[s.column]) || is_the_id(s); });
   join_aggregates(all);
+  if (!out_.times.empty())
+    out_.in_time =
+        growth_of_times(columns_[out_.times.front().column], columns_[out_.aggregates.front().column], seen_);
   if (all.empty()) return;
   std::stable_sort(all.begin(), all.end(),
                    [](const likely_sequence& a, const likely_sequence& b) { return a.score > b.score; });
   constexpr std::size_t k_most = 3;
   for (std::size_t i = 0; i < std::min(k_most, all.size()); ++i)
-    out_.sequences.push_back({columns_[all[i].column].source, words_of(all[i]), all[i].column});
+    out_.sequences.push_back(
+        {columns_[all[i].column].source, words_of(all[i], seen_.when_is), all[i].column});
   const likely_sequence& best = all.front();
-  out_.counts_by_one = best.counts_by_one;
+  out_.counts_by_one = best.numbers.counts_by_one;
   out_.grows = best.growth.grows();
   out_.sequence_is = best;
 }
@@ -89,7 +93,7 @@ void guesser::join_aggregates(std::vector<likely_sequence>& all) {
     if (!came.grows() && !(in_time.pairs >= k_enough && in_time.grows())) return false;
     s.growth = came;
     s.in_time = in_time;
-    s.counts_by_one = count_by_one(version, s.kind, by, seen_);
+    s.numbers = numbers_of(version, s.kind, by, seen_);
     s.score += 10;
     return true;
   };

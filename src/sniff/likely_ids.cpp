@@ -10,6 +10,7 @@ namespace ratchet::sniff {
 /// The same bytes with the same key and headers are one record that came twice.
 void guesser::find_repeats() {
   std::set<std::string> seen;
+  seen_.records = records_;
   for (const sniffed_record& r : records_) {
     std::string all = r.key.value_or("") + '\0' + r.value.value_or("") + '\0' + r.around.value_or("");
     for (const auto& [name, value] : r.headers) all += '\0' + name + '\0' + value.value_or("");
@@ -17,6 +18,7 @@ void guesser::find_repeats() {
   }
   if (out_.times.empty()) return;
   const column& times = columns_[out_.times.front().column];
+  seen_.when_is = times.source;
   seen_.when.resize(records_.size());
   for (const cell& here : times.cells) seen_.when[here.record] = times.time_of(here);
 }

@@ -9,7 +9,9 @@
 #include "decode/sequence_kinds.hpp"
 #include "decode/sequence_text.hpp"
 #include "decode/time_text.hpp"
+#include "sniff/config_share.hpp"
 #include "sniff/known_names.hpp"
+#include "text/counted.hpp"
 
 namespace ratchet::sniff {
 
@@ -132,19 +134,36 @@ std::optional<std::string> name_in(const std::vector<const column*>& by, std::si
 /// Events of one aggregate, one behind the other.
 class growing {
  public:
-  void add(const std::string& aggregate, const sequence& number) {
-    const auto [before, is_new] = last_.try_emplace(aggregate, number);
+  explicit growing(const occurrences& of) : of_{of} {}
+
+  void add(const std::string& aggregate, const sequence& number, std::size_t record,
+           const std::string& text) {
+    ++out_.events;
+    const auto [known, is_new] = all_.try_emplace(aggregate, seen{number, number, text});
     if (is_new) return;
+    auto& [before, newest, newest_text] = known->second;
     ++out_.pairs;
-    if (before->second < number) ++out_.up;
-    if (before->second == number) ++out_.equal;
-    if (before->second.epoch == number.epoch && before->second.number + 1 == number.number) ++out_.by_one;
-    before->second = number;
+    if (before < number) ++out_.up;
+    if (before == number) ++out_.equal;
+    if (before.epoch == number.epoch && before.number + 1 == number.number) ++out_.by_one;
+    if (number < newest) {
+      if (out_.late++ == 0) out_.first_late = late_event{place_of(of_.records[record]), text, newest_text};
+    } else {
+      newest = number;
+      newest_text = text;
+    }
+    before = number;
   }
   [[nodiscard]] const growth& get() const noexcept { return out_; }
 
  private:
-  std::map<std::string, sequence> last_;
+  struct seen {
+    sequence before;
+    sequence newest;
+    std::string newest_text;
+  };
+  const occurrences& of_;
+  std::map<std::string, seen> all_;
   growth out_;
 };
 
@@ -156,12 +175,12 @@ bool is_again(const occurrences& of, std::size_t record) {
 
 growth growth_of(const column& c, sequence_kind kind, const std::vector<const column*>& by,
                  const occurrences& of) {
-  growing out;
+  growing out{of};
   for (const cell& here : c.cells) {
     if (is_again(of, here.record)) continue;
     const auto name = name_in(by, here.record);
     const auto number = name ? number_of(kind, here) : std::nullopt;
-    if (number) out.add(*name, *number);
+    if (number) out.add(*name, *number, here.record, here.text);
   }
   return out.get();
 }
@@ -172,15 +191,16 @@ growth growth_in_time(const column& c, sequence_kind kind, const std::vector<con
   struct event {
     timestamp when;
     sequence number;
+    const cell* from;
   };
   std::map<std::string, std::vector<event>> all;
   for (const cell& here : c.cells) {
     if (is_again(of, here.record) || !of.when[here.record]) continue;
     const auto name = name_in(by, here.record);
     const auto number = name ? number_of(kind, here) : std::nullopt;
-    if (number) all[*name].push_back({*of.when[here.record], *number});
+    if (number) all[*name].push_back({*of.when[here.record], *number, &here});
   }
-  growing out;
+  growing out{of};
   for (auto& [name, events] : all) {
     std::stable_sort(events.begin(), events.end(),
                      [](const event& a, const event& b) { return a.when < b.when; });
@@ -188,29 +208,94 @@ growth growth_in_time(const column& c, sequence_kind kind, const std::vector<con
     for (std::size_t i = 0; i < events.size(); ++i) {
       const bool is_shared = (i > 0 && events[i - 1].when == events[i].when) ||
                              (i + 1 < events.size() && events[i + 1].when == events[i].when);
-      if (!is_shared) out.add(name, events[i].number);
+      if (!is_shared) out.add(name, events[i].number, events[i].from->record, events[i].from->text);
     }
   }
   return out.get();
 }
 
-bool count_by_one(const column& c, sequence_kind kind, const std::vector<const column*>& by,
-                  const occurrences& of) {
-  std::map<std::string, std::set<sequence>> all;
+growth growth_of_times(const column& times, const column& by, const occurrences& of) {
+  growing out{of};
+  for (const cell& here : times.cells) {
+    const auto when = is_again(of, here.record) ? std::nullopt : of.when[here.record];
+    const auto name = when ? name_in({&by}, here.record) : std::nullopt;
+    const auto ticks = when ? when->time_since_epoch().count() : 0;
+    if (name && ticks >= 0)
+      out.add(*name, sequence{0, static_cast<std::uint64_t>(ticks)}, here.record, here.text);
+  }
+  return out.get();
+}
+
+namespace {
+
+/// The numbers of one aggregate, as they came.
+using numbers_as_they_came = std::vector<sequence>;
+
+struct placed {
+  sequence number;
+  std::size_t came;
+};
+
+std::vector<placed> in_order(const numbers_as_they_came& all) {
+  std::vector<placed> out;
+  for (const sequence& number : all) out.push_back({number, out.size()});
+  std::stable_sort(out.begin(), out.end(),
+                   [](const placed& a, const placed& b) { return a.number < b.number; });
+  return out;
+}
+
+/// How far from its place an event may have come: so near to the first and last record what is missing may
+/// have come before or may still come.
+std::size_t furthest(const std::vector<placed>& sorted) {
+  std::size_t far = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    far = std::max(far, i < sorted[i].came ? sorted[i].came - i : i - sorted[i].came);
+  return far;
+}
+
+}  // namespace
+
+numbering numbers_of(const column& c, sequence_kind kind, const std::vector<const column*>& by,
+                     const occurrences& of) {
+  std::map<std::string, numbers_as_they_came> all;
   for (const cell& here : c.cells) {
     if (is_again(of, here.record)) continue;
     const auto name = name_in(by, here.record);
     const auto number = name ? number_of(kind, here) : std::nullopt;
-    if (number && !all[*name].insert(*number).second) return false;
+    if (number) all[*name].push_back(*number);
   }
-  bool any = false;
+  std::vector<std::vector<placed>> sorted;
+  std::size_t far = 0;
   for (const auto& [name, numbers] : all) {
-    any = any || numbers.size() > 1;
-    const sequence& first = *numbers.begin();
-    const sequence& last = *numbers.rbegin();
-    if (first.epoch != last.epoch || last.number - first.number + 1 != numbers.size()) return false;
+    sorted.push_back(in_order(numbers));
+    far = std::max(far, furthest(sorted.back()));
   }
-  return any;
+  numbering out;
+  bool any = false;
+  bool one_epoch = true;
+  for (const std::vector<placed>& numbers : sorted) {
+    ++out.aggregates;
+    if (numbers.front().number.number == 0) ++out.begin_at_0;
+    if (numbers.front().number.number == 1) ++out.begin_at_1;
+    const std::size_t edge = std::min(far, numbers.size() / 4);
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+      const auto& [number, came] = numbers[i];
+      const auto& [before, before_came] = numbers[i - 1];
+      any = true;
+      one_epoch = one_epoch && before.epoch == number.epoch;
+      if (before == number) {
+        ++out.shared;
+        continue;
+      }
+      const std::uint64_t between = number.number - before.number - 1;
+      const bool is_at_edge =
+          std::min(came, before_came) < edge || std::max(came, before_came) + edge >= numbers.size();
+      constexpr std::uint64_t k_most = 1'000'000;  // of identifiers that lie far apart
+      (between > edge || !is_at_edge ? out.missing : out.at_edges) += std::min(between, k_most);
+    }
+  }
+  out.counts_by_one = any && one_epoch && out.shared == 0 && out.missing == 0;
+  return out;
 }
 
 bool likely_sequence::is_believable() const noexcept {
@@ -223,6 +308,8 @@ bool likely_sequence::is_believable() const noexcept {
   if (has_time && !is_surely_named && in_time.up * 10 < in_time.pairs * 7) return false;
   if (growth.up * 2 >= growth.pairs && (growth.falls() * 4 <= growth.pairs || is_surely_named || is_time))
     return true;
+  // Of several events with one number.
+  if (is_surely_named && growth.never_falls() && growth.up * 4 >= growth.pairs) return true;
   // Versions of one aggregate differ, in whatever order they come.
   return is_surely_named && growth.falls() > 0 && growth.equal * 5 <= growth.pairs;
 }
@@ -275,7 +362,7 @@ std::vector<likely_sequence> likely_sequences(const std::vector<column>& columns
       const auto number = parse_u128(here.text);
       return number && number->epoch != 0;
     });
-    s.counts_by_one = count_by_one(c, *kind, {&columns[by]}, of);
+    s.numbers = numbers_of(c, *kind, {&columns[by]}, of);
     s.score = score_of(s, name, c.source);
     all.push_back(s);
   }
@@ -284,7 +371,20 @@ std::vector<likely_sequence> likely_sequences(const std::vector<column>& columns
   return all;
 }
 
-std::string words_of(const likely_sequence& s) {
+std::string words_of_late(const growth& g, bool is_time) {
+  return std::to_string(g.late) + " of " + counted(g.events, "event") + (g.late == 1 ? " has " : " have ") +
+         (is_time ? "an earlier time" : "a lower number") +
+         " than an event of the same aggregate that came before, the first at " + g.first_late->at + " (" +
+         g.first_late->has + " behind " + g.first_late->behind + ")";
+}
+
+std::string words_of_missing(const numbering& n) {
+  return "no number is missing" +
+         (n.at_edges == 0 ? std::string{}
+                          : " but " + std::to_string(n.at_edges) + " near the first and the last record");
+}
+
+std::string words_of(const likely_sequence& s, const std::string& when) {
   const growth& g = s.growth;
   const std::string kind =
       s.kind == sequence_kind::integer ? "" : "as: " + std::string{word_of(s.kind)} + ", ";
@@ -294,11 +394,12 @@ std::string words_of(const likely_sequence& s) {
   if (g.pairs == 0) return kind + "by its name; no aggregate has two events here" + name;
   if (g.by_one == g.pairs) return kind + "grows by 1 with each event of an aggregate" + name;
   if (g.up == g.pairs) return kind + "grows with each event of an aggregate" + name;
-  return kind + "of " + std::to_string(g.pairs) + " events behind another one of their aggregate " +
-         std::to_string(g.up) + " have a higher " + (s.is_time ? "time" : "number") +
-         (g.equal == 0 ? "" : ", and " + std::to_string(g.equal) + " the same") +
-         (s.in_time.grows() ? "; in the order of their times all have" : "") +
-         (s.counts_by_one ? "; no number is missing" : "") + name;
+  return kind + (g.late > 0 ? words_of_late(g, s.is_time) : "never falls within an aggregate") +
+         (s.numbers.shared == 0 ? ""
+                                : "; " + std::to_string(s.numbers.shared) + " share their " +
+                                      (s.is_time ? "time" : "number") + " with another one") +
+         (s.in_time.grows() ? "; sorted by " + when + " it never falls" : "") +
+         (s.numbers.counts_by_one ? "; " + words_of_missing(s.numbers) : "") + name;
 }
 
 }  // namespace ratchet::sniff

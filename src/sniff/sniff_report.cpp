@@ -375,74 +375,86 @@ class reporter {
     }
   }
 
-  void tell_advice(const suggestion& config) {
-    std::vector<std::string> all = config.advice;
-    std::map<byte_form, std::size_t> forms;
-    bool any_key = false;
-    bool is_quoted = false;
-    std::size_t json_keys = 0;
-    const sniffed_record* strange = nullptr;  // the first that is neither JSON nor has advice of its own
+  /// Of values and keys, what their bytes are.
+  struct seen_bytes {
+    std::set<byte_form> forms;  ///< of values
+    bool any_key{false};
+    bool is_quoted{false};  ///< values in base64 stand in quotes
+    std::size_t json_keys{0};
+    const sniffed_record* strange{nullptr};  ///< the first that is neither JSON nor has advice of its own
+
+    [[nodiscard]] bool has(byte_form form) const { return forms.contains(form); }
+  };
+
+  [[nodiscard]] seen_bytes look_at_all() const {
+    seen_bytes out;
     for (const sniffed_record& r : records_) {
       const byte_form form = look_at(r.value).form;
-      ++forms[form];
-      is_quoted =
-          is_quoted || (form == byte_form::json_in_base64 && json_scan::trimmed(*r.value).front() == '"');
+      out.forms.insert(form);
+      out.is_quoted =
+          out.is_quoted || (form == byte_form::json_in_base64 && json_scan::trimmed(*r.value).front() == '"');
       const bool is_strange = form == byte_form::text || form == byte_form::bytes ||
                               form == byte_form::number_4 || form == byte_form::number_8 ||
                               form == byte_form::bytes_16;
-      if (strange == nullptr && is_strange) strange = &r;
+      if (out.strange == nullptr && is_strange) out.strange = &r;
       const byte_form key = look_at(r.key).form;
-      any_key = any_key || key != byte_form::none;
-      json_keys += is_json(key) || key == byte_form::none ? 1U : 0U;
+      out.any_key = out.any_key || key != byte_form::none;
+      out.json_keys += is_json(key) || key == byte_form::none ? 1U : 0U;
     }
-    const auto has = [&](byte_form form) { return forms.contains(form); };
+    return out;
+  }
+
+  void advise_on_encoding(const seen_bytes& seen, std::vector<std::string>& all) const {
     const std::string file = request_.name == "-" ? "FILE" : request_.name;
-    if (has(byte_form::framed_avro) || has(byte_form::framed_protobuf))
+    if (seen.has(byte_form::framed_avro) || seen.has(byte_form::framed_protobuf))
       all.emplace_back("Avro and Protobuf are not read: let the connector or producer write JSON");
-    if (has(byte_form::framed_zlib))
+    if (seen.has(byte_form::framed_zlib))
       all.emplace_back(
           "the serializer of AWS Glue compresses with zlib, which is not read: set its compression to NONE");
     const bool is_file = request_.topic.empty();
     const bool is_removed = found_.look == look::debezium_outbox;  // by the format
-    if (has(byte_form::json_in_string) && !is_removed)
+    if (seen.has(byte_form::json_in_string) && !is_removed)
       all.push_back("values are JSON within JSON strings, which were encoded twice: " +
                     (is_file ? "jq -c fromjson " + file + " | ratchet sniff -"
                              : std::string{"let the producer send the inner text"}));
-    if (has(byte_form::json_in_base64))
+    if (seen.has(byte_form::json_in_base64))
       all.push_back("values are JSON in base64: " +
-                    (is_file ? std::string{is_quoted ? "jq -c" : "jq -Rc"} + " '@base64d | fromjson' " +
+                    (is_file ? std::string{seen.is_quoted ? "jq -c" : "jq -Rc"} + " '@base64d | fromjson' " +
                                    file + " | ratchet sniff -"
                              : std::string{"let the producer send the JSON as it is"}));
-    if (strange != nullptr) {
-      const likely_kind kind = kind_of_bytes(*strange->value);
+    if (seen.strange != nullptr) {
+      const likely_kind kind = kind_of_bytes(*seen.strange->value);
       if (!kind.what.empty() && kind.certain)
-        all.push_back("the value at " + place_of(*strange) + " is most likely " + kind.what + ": " +
+        all.push_back("the value at " + place_of(*seen.strange) + " is most likely " + kind.what + ": " +
                       kind.of_record);
     }
-    if (has(byte_form::gzip))
-      all.push_back(request_.topic.empty()
-                        ? "the file is compressed: zcat " + file + " | ratchet sniff -"
-                        : "the producer compresses the values itself: let it leave that to Kafka");
-    if (has(byte_form::utf16)) all.push_back("the text is UTF-16: iconv -f UTF-16 -t UTF-8 " + file);
+    if (seen.has(byte_form::gzip))
+      all.push_back(is_file ? "the file is compressed: zcat " + file + " | ratchet sniff -"
+                            : "the producer compresses the values itself: let it leave that to Kafka");
+    if (seen.has(byte_form::utf16)) all.push_back("the text is UTF-16: iconv -f UTF-16 -t UTF-8 " + file);
     if (request_.lines_that_are_arrays > 0)
       all.push_back("a line that is an array holds several events: jq -c '.[]' " + file);
-    else if (!several_ && (has(byte_form::json_array) || has(byte_form::json_lines)))
+    else if (!several_ && (seen.has(byte_form::json_array) || seen.has(byte_form::json_lines)))
       all.emplace_back("some records hold several events each");
-    if (request_.lines_that_are_no_json * 2 > records_.size() && has(byte_form::text))
+    if (request_.lines_that_are_no_json * 2 > records_.size() && seen.has(byte_form::text))
       all.push_back("most lines are not JSON by themselves; if a value spans several lines: jq -c . " + file);
-    const bool by_key = found_.look == look::debezium_changes || found_.look == look::debezium_unwrapped ||
-                        found_.look == look::debezium_outbox;
-    if (by_key && !any_key)
+  }
+
+  void advise_on_keys(const seen_bytes& seen, std::vector<std::string>& all) const {
+    const bool is_of_rows = found_.look == look::debezium_changes || found_.look == look::debezium_unwrapped;
+    if ((is_of_rows || found_.look == look::debezium_outbox) && !seen.any_key)
       all.emplace_back(
           "the aggregate is in the key of a record, and no record here has a key: read them with kcat -C -J");
-    const bool is_of_rows = found_.look == look::debezium_changes || found_.look == look::debezium_unwrapped;
-    if (is_of_rows && any_key && 2 * json_keys < records_.size()) {
+    if (is_of_rows && seen.any_key && 2 * seen.json_keys < records_.size()) {
       all.emplace_back(
           "debezium-cdc takes the aggregate from the key, and keys here are not JSON: set the connector's "
           "`key.converter` to JsonConverter");
     } else if (!keys_.readable && found_.look != look::ydb_changefeed) {
       all.emplace_back("keys cannot be read: take the aggregate from the value");
     }
+  }
+
+  void advise_on_fields(std::vector<std::string>& all) const {
     if (std::any_of(columns_.begin(), columns_.end(), [](const column& c) { return c.binary > 0; }))
       all.emplace_back("some headers are bytes that are not text: Ratchet reads no field from them");
     for (const column& c : columns_) {
@@ -452,8 +464,17 @@ class reporter {
         all.push_back(c.source + (is_text ? " holds JSON as text" : " holds JSON in base64") +
                       ": no pointer leads into it, unless the producer sends it as an object");
     }
+  }
+
+  void tell_advice(const suggestion& config) {
+    std::vector<std::string> all = config.advice;
+    const seen_bytes seen = look_at_all();
+    advise_on_encoding(seen, all);
+    advise_on_keys(seen, all);
+    advise_on_fields(all);
     if (records_.size() < 100 && !records_.empty())
-      all.emplace_back("there were few records: look again when there are more");
+      all.push_back("there were only " + counted(records_.size(), "record") +
+                    ": look again when there are more");
     if (all.empty()) return;
     comment("");
     comment("Mind");

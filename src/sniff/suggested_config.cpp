@@ -5,9 +5,8 @@
 #include <cctype>
 
 #include "decode/event_id_text.hpp"
-#include "decode/sequence_kinds.hpp"
+#include "sniff/proposed_order.hpp"
 #include "text/config_words.hpp"
-#include "text/counted.hpp"
 #include "text/json_writer.hpp"
 
 namespace ratchet::sniff {
@@ -19,18 +18,6 @@ std::string quoted(const std::string& text) {
   std::string out;
   append_json_string(out, text);
   return out;
-}
-
-/// As YAML reads it.
-std::string scalar(const std::string& text) {
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '_' || c == '-' || c == '.';
-  });
-  if (plain && std::isdigit(static_cast<unsigned char>(text.front())) == 0 && text.front() != '-' &&
-      text.front() != '.') {
-    return text;
-  }
-  return quoted(text);
 }
 
 /// A name for the stream, of the topic's letters.
@@ -94,6 +81,16 @@ class writer {
     order_ = chosen;
     line(std::string{"    order: "} + name_of(chosen));
   }
+  /// What the format's fields bear out, and what belongs to it.
+  void write_order(const proposed_order& chosen) {
+    write_order(chosen.by);
+    fails_changes_ = chosen.fails_changes;
+    if (chosen.by == order::strict && chosen.first != first_number::one)
+      line(chosen.first == first_number::zero ? "    first: 0" : "    first: any");
+    if (chosen.first == first_number::any) line("    gap: {policy: skip, timeout: 1h}");
+    if (chosen.later_tie_wins) line("    ties: later");
+    for (const std::string& text : chosen.why) advise(text);
+  }
   void advise(std::string text) { out_.advice.push_back(std::move(text)); }
 
   void write_envelope() {
@@ -101,10 +98,7 @@ class writer {
       case look::cloudevents:
         return write_cloudevents();
       case look::debezium_outbox:
-        line("    envelope: {format: debezium-outbox" + kind_of_keys() + "}");
-        write_order(order::arrival);
-        advise_sequence();
-        return write_ids();
+        return write_outbox();
       case look::debezium_changes:
       case look::debezium_unwrapped:
         return write_changes();
@@ -196,6 +190,28 @@ class writer {
     write_order(order::latest);
   }
 
+  /// As further members of a map on one line: a sequence, and where it counts within another field than the
+  /// format's own.
+  [[nodiscard]] std::string members_of(const proposed_order& chosen, const std::string& source,
+                                       bool is_typed) const {
+    if (!chosen.has_sequence) return {};
+    const bool is_within_another = !found_.joined_aggregate.empty() || !found_.not_the_aggregate.empty();
+    return (is_within_another
+                ? ", aggregate: " + places(found_.joined_aggregate, found_.aggregates.front().source)
+                : std::string{}) +
+           ", sequence: " + text_of_sequence(*found_.sequence_is, source, is_typed);
+  }
+
+  /// The connector keeps the order of commits, but what comes behind it may not.
+  void write_outbox() {
+    const std::string source = found_.sequences.empty() ? std::string{} : found_.sequences.front().source;
+    const proposed_order chosen =
+        order_of(found_, {.has_ids = true, .is_by_arrival = true, .is_of_file = false, .source = source});
+    line("    envelope: {format: debezium-outbox" + kind_of_keys() + members_of(chosen, source, false) + "}");
+    write_order(chosen);
+    write_ids();
+  }
+
   void write_cloudevents() {
     const bool is_keyed = !found_.has_subjects && found_.keys.any && found_.keys.readable;
     std::string envelope = "format: cloudevents";
@@ -204,24 +220,66 @@ class writer {
       advise("some events have no subject, so the key is the aggregate");
     }
     const bool in_digits = found_.sequence_attribute == attribute_form::digits;
-    const bool is_ordered = found_.sequence_attribute != attribute_form::none;
-    if (in_digits) {
-      envelope += ", sequence: {from: \"attribute:sequence\", as: integer}";
+    if (in_digits)
       advise(
           "the sequences are digits: as: integer compares them as numbers, and not as text, which the "
           "CloudEvents extension defines");
+    const bool is_ordered = found_.sequence_attribute != attribute_form::none;
+    const std::string source = found_.sequence_in_events;
+    const bool is_of_extension = is_ordered && source == "attribute:sequence";
+    proposed_order chosen;
+    if (!is_ordered || (in_digits && is_of_extension))
+      chosen = order_of(
+          found_, {.has_ids = true, .is_by_arrival = !is_ordered, .is_of_file = false, .source = source});
+    if (is_ordered) {
+      // The extension says what orders events, whatever a few of them look like.
+      if (!chosen.has_sequence) {
+        chosen = {};
+        chosen.by = order::latest;
+      }
+      if (in_digits) envelope += ", sequence: {from: \"attribute:sequence\", as: integer}";
+    } else if (!chosen.has_sequence && source.empty() && write_cloudevents_as_json()) {
+      return;
+    } else {
+      envelope += members_of(chosen, source, true);
+      if (found_.sequence_is && source.empty() && found_.sequence_is->is_named &&
+          found_.sequence_is->is_believable())
+        advise(found_.sequences.front().source +
+               " is called like a sequence, but CloudEvents are ordered by an attribute alone: let the "
+               "producer send it as the extension `sequence`, too, or read the events with format: json; "
+               "until then a late event counts as a new one");
     }
     line("    envelope: {" + envelope + "}");
-    if (!is_ordered && found_.sequence_is && found_.sequence_is->is_named &&
-        found_.sequence_is->is_believable()) {
-      advise(
-          found_.sequences.front().source +
-          " is called like a sequence, but CloudEvents are ordered by an attribute alone: let the producer "
-          "send it as the extension `sequence`, too, or read the events with format: json; until then a "
-          "late event counts as a new one");
-    }
-    write_order(is_ordered ? order::latest : order::arrival);
+    write_order(chosen);
     write_ids();
+  }
+
+  /// Where what orders late events stands in their data, which the format does not look into. False: nothing
+  /// does, or the records have two forms.
+  bool write_cloudevents_as_json() {
+    const std::string& attributes = found_.attributes_are_at;
+    if (!found_.sequence_is || attributes.empty()) return false;
+    const std::string source = found_.sequences.front().source;
+    const proposed_order chosen =
+        order_of(found_, {.has_ids = true, .is_by_arrival = true, .is_of_file = false, .source = source});
+    if (!chosen.has_sequence) return false;
+    const bool is_structured = attributes == "/";
+    const auto at = [&](const char* name) { return scalar(attributes + name); };
+    advise("CloudEvents come late here, and " + source +
+           " orders them, which is no attribute: format: json reads it. If the producer sends it as the "
+           "extension `sequence`, too, format: cloudevents is shorter");
+    line("    envelope:");
+    line("      aggregate: " + places(found_.joined_aggregate, found_.aggregates.front().source));
+    if (found_.aggregates.front().source == "key" && found_.keys.kind != key_kind::automatic)
+      line("      key: " + std::string{word_of(found_.keys.kind)});
+    line("      event_id: [" + at("source") + ", " + at("id") + "]");
+    line("      sequence: " + text_of_sequence(*found_.sequence_is, source, false));
+    line("      type: " + at("type"));
+    line("      time: " + at("time"));
+    write_order(chosen);
+    line("    dedup: {ids: opaque}");
+    if (is_structured) from_ = "/data";
+    return true;
   }
 
   /// Of a format whose id has one place, which is the likeliest then.
@@ -230,46 +288,8 @@ class writer {
     line(std::string{"    dedup: {ids: "} + name_of(kind) + "}");
   }
 
-  /// An outbox may have a column that orders its events.
-  void advise_sequence() {
-    if (found_.sequences.empty()) return;
-    const std::string& source = found_.sequences.front().source;
-    const likely_sequence& s = *found_.sequence_is;
-    if (!found_.grows && !(s.is_named && s.is_believable())) return;
-    const std::string late = s.growth.pairs == 0 || found_.grows
-                                 ? ""
-                                 : ", and events come late here: " +
-                                       counts_of(s.growth, s.is_time ? "an earlier time" : "a lower number");
-    advise(source +
-           (found_.counts_by_one ? " counts by 1 with each event of an aggregate"
-            : found_.grows       ? " grows with each event of an aggregate"
-                                 : " is called like a sequence") +
-           late + (late.empty() ? ": with " : ". With ") + aggregate_of_sequence() + "`sequence: " + source +
-           "` in the envelope " + words_of_orders());
-  }
-  /// Where it grows within another field than the format's own.
-  [[nodiscard]] std::string aggregate_of_sequence() const {
-    const bool is_joined = !found_.joined_aggregate.empty();
-    if (!is_joined && found_.not_the_aggregate.empty()) return {};
-    return "`aggregate: " + places(found_.joined_aggregate, found_.aggregates.front().source) + "` and ";
-  }
-  /// What the orders that need a sequence do, and which one goes with the proposed reducer.
-  [[nodiscard]] std::string words_of_orders() const {
-    std::string text;
-    if (found_.counts_by_one)
-      text = "`order: strict` applies late events in their place and waits for events that are missing, and ";
-    text += "`order: latest` keeps the newest whole state";
-    if (has_parts()) text += ", but needs `reducer: {kind: replace}`";
-    return text;
-  }
-
   /// Events may be changes, and not whole states.
   [[nodiscard]] bool has_parts() const { return !found_.now_and_then.empty(); }
-  /// An order that is not the proposed one, and the reducer that it needs.
-  [[nodiscard]] std::string words_of_latest() const {
-    return has_parts() ? "`order: latest` and `reducer: {kind: replace}`" : "`order: latest`";
-  }
-
   /// Where each event counts, what one record lacks is no deletion of what another one had.
   void write_reducer() {
     if (found_.rows) {
@@ -280,6 +300,7 @@ class writer {
     if (found_.has_resolved) line("    ignore: {has: /resolved}");
     std::string from =
         found_.look == look::plain && !found_.root.empty() ? ", from: " + scalar(found_.root) : "";
+    if (!from_.empty()) from = ", from: " + scalar(from_);
     if (found_.has_after_image) from = ", from: /after";
     if (found_.connectors.contains("cockroachdb")) from = ", from: " + scalar(found_.root + "/after");
     line(std::string{"    reducer: {kind: "} + (has_parts() && each_counts ? "merge_patch" : "replace") +
@@ -291,6 +312,12 @@ class writer {
       advise(seen +
              ": merge_patch takes each record for what has changed. If each one holds the whole state, set "
              "reducer: {kind: replace}, which keeps the last one alone");
+    } else if (fails_changes_) {
+      advise(seen +
+             ": the config below is right only if each record holds the whole state. If one holds only what "
+             "has changed, no order is right for these records: events come late, and nothing tells whether "
+             "one is missing before another one. The producer must send a number that counts by 1 with each "
+             "event of an aggregate: then set order: strict and reducer: {kind: merge_patch}");
     } else {
       advise(seen +
              ": replace keeps the newest record alone. If a record holds only what has changed, set order: "
@@ -301,94 +328,6 @@ class writer {
   /// One place, or several that name it together.
   static std::string places(const std::vector<std::string>& joined, const std::string& one) {
     return joined.empty() ? scalar(one) : list_of(joined);
-  }
-
-  /// A number that grows by chance orders nothing: its name has to say it, but for want of anything else.
-  [[nodiscard]] bool takes_sequence(bool has_id) const {
-    if (!found_.sequence_is) return false;
-    const likely_sequence& s = *found_.sequence_is;
-    // Ids tell events apart; a time orders whole states alone.
-    if (s.is_time && has_id) return false;
-    if (!s.is_believable()) return false;
-    return s.is_named || (topic_.empty() && !has_id);
-  }
-
-  void write_sequence() {
-    const likely_sequence& s = *found_.sequence_is;
-    const std::string source = scalar(found_.sequences.front().source);
-    const bool is_plain = s.kind == sequence_kind::integer && !s.is_wide;
-    line("      sequence: " +
-         (is_plain ? source : "{from: " + source + ", as: " + std::string{word_of(s.kind)} + "}"));
-    if (s.kind == sequence_kind::text)
-      advise(
-          "the times of " + found_.sequences.front().source +
-          " name no zone: they are compared as text, which is right where all are of one zone and spelling");
-    if (s.is_coarse)
-      advise("two events can share " + found_.sequences.front().source +
-             ": with ties: later the later one in its partition counts");
-  }
-
-  [[nodiscard]] static std::string counts_of(const growth& g, const char* lower) {
-    return "of " + counted(g.pairs, "event") + " behind another one of their aggregate " +
-           std::to_string(g.falls()) + " have " + lower +
-           (g.equal == 0 ? "" : ", and " + std::to_string(g.equal) + " the same");
-  }
-
-  /// What the records do not bear out of the sequence that is proposed.
-  void advise_evidence() {
-    const likely_sequence& s = *found_.sequence_is;
-    const std::string& source = found_.sequences.front().source;
-    constexpr std::size_t k_few = 3;
-    if (s.growth.pairs < k_few) {
-      advise(
-          source + " was taken for the sequence by its name: " +
-          (s.growth.pairs == 0 ? std::string{"no aggregate"} : "hardly an aggregate") +
-          " has two events here; look at more records with --records, or ask the producer whether it grows "
-          "with each event of an aggregate");
-    } else if (s.growth.falls() > 0 && !s.is_time && s.in_time.grows() && s.in_time.pairs >= k_few) {
-      advise("events come late here: " + counts_of(s.growth, "a lower number") +
-             "; in the order of their times it grows, so that order: latest keeps the newest one");
-    } else if (s.growth.falls() > 0) {
-      advise(source + ": " + counts_of(s.growth, s.is_time ? "an earlier time" : "a lower number") +
-             ". If these came late, order: latest is right; if not, the aggregate or the sequence is another "
-             "field");
-    }
-    if (s.missing > 0)
-      advise(source + " is missing in " + counted(s.missing, "record") +
-             ", or is something else there: they are rejected");
-    if (!found_.not_the_aggregate.empty() && found_.joined_aggregate.empty())
-      advise("the sequence grows within " + found_.aggregates.front().source + " and not within " +
-             found_.not_the_aggregate + ", so " + found_.aggregates.front().source + " is the aggregate");
-  }
-
-  void advise_sequences(bool has_id, bool has_sequence) {
-    if (!found_.sequence_is) return;
-    if (has_sequence) return advise_evidence();
-    const likely_sequence& s = *found_.sequence_is;
-    const std::string& source = found_.sequences.front().source;
-    const std::string as = s.kind == sequence_kind::integer
-                               ? source
-                               : "{from: " + source + ", as: " + std::string{word_of(s.kind)} + "}";
-    if (s.is_time && has_id) {
-      advise(
-          (s.growth.falls() == 0
-               ? source + " grows with the events of an aggregate"
-               : "events come late here, and order: arrival applies them as they come: of " + source + " " +
-                     counts_of(s.growth, "an earlier time")) +
-          ": if each event carries the whole state, `sequence: " + as + "` with " +
-          (has_parts() ? "`ties: later`, " + words_of_latest() : words_of_latest() + " and `ties: later`") +
-          " keeps the newest one, in whatever order they come");
-    } else if (!s.is_named) {
-      advise(source +
-             " grows with each event of an aggregate, but its name does not say that it orders them: if it "
-             "does, set `sequence: " +
-             as + "` and " + words_of_latest());
-    } else {
-      advise(source + " is called like a sequence, but " +
-             (s.is_rare ? "most records are without it" : counts_of(s.growth, "a lower number")) +
-             ". If it orders the events of an aggregate, set `sequence: " + as + "` and " +
-             words_of_latest() + ": until then a late event counts as a new one");
-    }
   }
 
   void write_deletions() {
@@ -408,7 +347,10 @@ class writer {
 
   void write_plain() {
     const bool has_id = !found_.ids.empty() || !found_.joined_id.empty();
-    const bool has_sequence = takes_sequence(has_id);
+    const std::string source = found_.sequences.empty() ? std::string{} : found_.sequences.front().source;
+    proposed_order chosen = order_of(
+        found_, {.has_ids = has_id, .is_by_arrival = false, .is_of_file = topic_.empty(), .source = source});
+    const bool has_sequence = chosen.has_sequence;
     std::string aggregate = "key";
     if (!found_.aggregates.empty()) {
       aggregate = found_.aggregates.front().source;
@@ -439,31 +381,13 @@ class writer {
       line("      event_id: /the-id-of-the-event");
       advise("there were neither ids nor sequences: correct `event_id`, or set a `sequence`");
     }
-    if (has_sequence) write_sequence();
+    if (has_sequence) line("      sequence: " + text_of_sequence(*found_.sequence_is, source, false));
     if (!found_.types.empty()) line("      type: " + scalar(found_.types.front().source));
     if (!found_.times.empty()) write_time(found_.times.front().source);
     write_deletions();
-    advise_sequences(has_id, has_sequence);
-    if (by_offset) {
-      write_order(order::latest);
-      return line("    dedup: off");
-    }
-    if (!has_sequence) {
-      write_order(order::arrival);
-      write_ids();
-      if (!found_.sequence_is)
-        advise(
-            "no field was found that grows with each event of an aggregate: each event counts once, as it "
-            "arrives");
-      return;
-    }
-    write_order(order::latest);
-    if (found_.sequence_is->is_coarse) line("    ties: later");
-    has_id ? write_ids() : line("    dedup: off");
-    if (found_.counts_by_one)
-      advise(
-          "the sequence counts by 1: if no event may be missed and none carries the full state, set order: "
-          "strict");
+    if (by_offset) chosen.by = order::latest;
+    write_order(chosen);
+    has_id || (!has_sequence && !by_offset) ? write_ids() : line("    dedup: off");
   }
 
   void write_time(const std::string& source) {
@@ -474,6 +398,8 @@ class writer {
   const likely& found_;
   const std::string& topic_;
   order order_{order::latest};  ///< that was written
+  bool fails_changes_{false};   ///< that order, and every other one
+  std::string from_;            ///< what the reducer takes of a value; empty: all
   suggestion out_;
 };
 

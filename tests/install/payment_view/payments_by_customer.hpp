@@ -31,7 +31,7 @@ struct payments_by_customer {
 };
 
 /// The payments of a customer, from any thread.
-inline ratchet::result<ratchet::table_page> payments_of(const ratchet::app& app,
-                                                        const std::string& customer) {
+inline ratchet::reported<ratchet::table_page> payments_of(const ratchet::app& app,
+                                                          const std::string& customer) {
   return app.scan({.table = "by-customer", .prefix = customer + "/"});
 }

@@ -63,9 +63,9 @@ answer handle(const shop& s, const http_door::request& r) {
   if (r.method == "POST" && (verb == "authorize" || verb == "capture")) return post(s, r, id, verb);
   if (r.method != "GET" || !verb.empty()) return error(405, "POST .../authorize or .../capture, or GET");
   const auto found = s.app.read("payments", id);
-  if (!found && found.error() != ratchet::errc::not_found) return error(503, found.error().message());
-  if (!found || !found.value().value) return error(404, "no such payment");
-  return {.status = 200, .body = *found.value().value};
+  if (!found && found.error().code != ratchet::errc::not_found) return error(503, found.error().message);
+  if (!found) return error(404, "no such payment");
+  return {.status = 200, .body = found->value};
 }
 
 }  // namespace

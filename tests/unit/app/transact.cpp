@@ -20,7 +20,6 @@ namespace ratchet::testing {
 namespace {
 
 using std::chrono::milliseconds;
-using ::testing::HasSubstr;
 
 /// Counts up, and replies what it has come to.
 outcome count_up(state& s, effects& fx) {
@@ -103,6 +102,30 @@ TEST_F(app_transact, is_answered_and_remembered_over_a_restart) {
   EXPECT_EQ(again.value().reply, "1");
   EXPECT_TRUE(again.value().repeated);
   EXPECT_EQ(transact("c", "key-2").value().reply, "2");
+}
+
+TEST_F(app_transact, leaves_what_read_returns) {
+  begin();
+  const auto none = app_->read("counters", "c");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, errc::not_found);
+  EXPECT_EQ(none.error().message, "there is no aggregate c of stream counters");
+  ASSERT_TRUE(transact("c", "key-1"));
+  const auto found = app_->read("counters", "c");
+  ASSERT_TRUE(found) << to_text(found.error());
+  EXPECT_EQ(found->value, "1");
+  EXPECT_EQ(found->sequence, seq(1));
+  ASSERT_TRUE(app_->transact("counters", "c", "key-2", [](state& s, effects&) {
+    s.erase();
+    return done();
+  }));
+  const auto deleted = app_->read("counters", "c");
+  ASSERT_FALSE(deleted);
+  EXPECT_EQ(deleted.error().code, errc::not_found);
+  EXPECT_EQ(deleted.error().message, "there is no aggregate c of stream counters, deleted at sequence 2");
+  EXPECT_EQ(*app_->last_sequence("counters", "c"), seq(2));
+  EXPECT_EQ(app_->last_sequence("counters", "d").error().code, errc::not_found);
+  EXPECT_FALSE(app_->read(table_key{"no-table", "k"})) << "no stream has it";
 }
 
 TEST_F(app_transact, of_many_threads_does_each_key_once) {

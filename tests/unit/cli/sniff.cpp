@@ -118,6 +118,49 @@ TEST_F(sniffing, a_topic_reads_the_last_records_of_each_partition) {
   EXPECT_EQ(run({"--brokers", broker->bootstrap(), "no-such-topic"}).status, 1);
 }
 
+/// Changes of 40 payments as the event router writes them, in an order that is not theirs, as kcat prints
+/// them.
+std::string late_outbox() {
+  constexpr int k_payments = 40;
+  constexpr int k_each = 7;
+  std::vector<int> places;
+  for (int i = 0; i < k_payments * k_each; ++i) places.push_back(i);
+  for (std::size_t i = 0; i + 100 < places.size(); i += 3) std::swap(places[i], places[i + 90]);
+  std::string lines;
+  int offset = 0;
+  for (const int i : places) {
+    const int version = i / k_payments + 1;
+    const std::string part = version % 2 == 0 ? R"(\"note\":)" : R"(\"status\":)";
+    lines += R"({"topic":"outbox","partition":0,"offset":)" + std::to_string(offset++) +
+             R"(,"ts":1767225600000,"headers":["id","018f2b7c-1234-7abc-89ab-)" +
+             std::to_string(100'000'000'000 + i) + R"(","eventType","Changed","version",")" +
+             std::to_string(version) + R"("],"key":"p-)" + std::to_string(i % k_payments) +
+             R"(","payload":"{)" + part + std::to_string(version) + "}\"}\n";
+  }
+  return lines;
+}
+
+TEST_F(sniffing, changes_of_an_outbox_that_come_late_come_to_the_right_states) {
+  const std::string lines = file("outbox.kcat", late_outbox());
+  const auto sniffed = run({lines});
+  EXPECT_THAT(sniffed.out, HasSubstr(" of 280 events have a lower number"));
+  std::string config = sniffed.out;
+  const std::string state{"path: ratchet-state"};
+  config.replace(config.find(state), state.size(), "path: " + (root_.path() / "state").string());
+  const std::string at = file("outbox.yaml", config);
+  const auto applied = cli_testing::run_ratchet(root_.path(), {"apply", "-c", at, lines, "--records"});
+  EXPECT_EQ(applied.status, 0) << applied.err;
+  const auto scanned = cli_testing::run_ratchet(root_.path(), {"scan", "-c", at, "outbox"});
+  std::size_t right = 0;
+  for (std::size_t from = 0; (from = scanned.out.find(R"("snapshot":)", from)) != std::string::npos; ++from) {
+    const std::string snapshot = scanned.out.substr(from, scanned.out.find('}', from) - from);
+    if (snapshot.find(R"("note":6)") != std::string::npos &&
+        snapshot.find(R"("status":7)") != std::string::npos)
+      ++right;
+  }
+  EXPECT_EQ(right, 40U) << sniffed.out << scanned.out;
+}
+
 /// How many states are wrong of a made-up stream, by the config that is proposed for it.
 std::string wrong_states(const std::filesystem::path& at, const std::vector<std::string>& dials,
                          const std::string& looked_at) {

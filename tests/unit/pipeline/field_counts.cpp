@@ -116,7 +116,8 @@ TEST(field_counts, stand_in_both_forms_of_a_report) {
   s.name = "payments";
   s.fields = live_fields{3073, {{"aggregate", "/p", 3073}, {"time", "/at", 12}, {"type", "/evtType", 0}}};
   EXPECT_THAT(status_text(report),
-              HasSubstr("\n  of 3073 events since the start all have aggregate; 12 have time; none has type "
+              HasSubstr("\n  of 3073 events since the start (deletions, ignored and malformed records left "
+                        "out) all have aggregate; 12 have time; none has type "
                         "(/evtType)\n"));
   EXPECT_THAT(status_json(report),
               HasSubstr(R"("fields":{"events":3073,"found":{"aggregate":3073,"time":12,"type":0}})"));

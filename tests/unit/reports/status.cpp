@@ -185,7 +185,8 @@ TEST(status, tells_in_how_many_events_a_field_was_found) {
   stream.fields->fields = {
       {"event_id", "/id", 152}, {"aggregate", "key", 152}, {"time", "/t", 3}, {"type", "/kind", 0}};
   EXPECT_NE(status_text(report_with(stream))
-                .find("\n  of 152 events since the start all have event_id, aggregate; 3 have time; none has "
+                .find("\n  of 152 events since the start (deletions, ignored and malformed records left out) "
+                      "all have event_id, aggregate; 3 have time; none has "
                       "type (/kind)\n"),
             std::string::npos)
       << status_text(report_with(stream));
@@ -387,8 +388,8 @@ TEST(status_text, says_where_times_are_of_another_unit) {
   of.state.partitions[{"t", partition_id{1}}].leaps = {{k_noon, 1}};
   EXPECT_THAT(status_text(report), Not(HasSubstr("times"))) << "it begins";
   of.state.partitions[{"t", partition_id{0}}].leaps = {{k_noon + 1h, 3}, {k_noon + 2h, 4}};
-  EXPECT_THAT(status_text(report),
-              HasSubstr("  times to come              2   record times that windows and gaps"));
+  EXPECT_THAT(status_text(report), HasSubstr("  times in doubt              2   records with a time far "
+                                             "ahead of those before them; window and gaps"));
   of.state.partitions[{"t", partition_id{0}}].highest_time = timestamp{std::chrono::seconds{1714557}};
   EXPECT_THAT(status_text(report), HasSubstr("the records' times are of 1970-01-20: if they are seconds"));
 }

@@ -106,18 +106,6 @@ TEST(sniffed_converters, may_wrap_a_part_of_the_records) {
   EXPECT_THAT(text, HasSubstr("/note stands in 80 records and not in all: merge_patch"));
 }
 
-TEST(sniffed_outboxes, are_told_of_the_order_that_goes_with_their_reducer) {
-  const std::string text = report(payments_of_an_outbox(unchanged, unchanged));
-  EXPECT_THAT(text, HasSubstr("header:version counts by 1 with each event of an aggregate, and events come "
-                              "late here: of 108 events behind another one of their aggregate "));
-  EXPECT_THAT(text, HasSubstr("`order: strict` applies late events in their place and waits for events that "
-                              "are missing, and `order: latest` keeps the newest whole state, but needs "
-                              "`reducer: {kind: replace}`"));
-  auto with_gap = payments_of_an_outbox(unchanged, unchanged);
-  with_gap.erase(with_gap.begin() + 50);
-  EXPECT_THAT(report(with_gap), Not(HasSubstr("order: strict")));
-}
-
 TEST(sniffed_payloads, within_an_envelope_may_be_parts_of_a_state) {
   const auto events = [](const std::string& around, const char* payload) {
     std::vector<sniffed_record> records;
