@@ -69,7 +69,8 @@ class sink_task {
     return end();
   }
 
-  /// The message is there and was not refused yet: since the start it was not tried, or it is under way.
+  /// Worth another look in a moment: the message is there and was not refused yet, as since the start it was
+  /// not tried, or it is sent again just now.
   [[nodiscard]] bool may_come() const noexcept { return may_come_; }
 
  private:
@@ -170,8 +171,10 @@ class sink_task {
     }
     if (request_.verb == sink_verb::skip && !request_.act && !request_.json)
       text_ += counted(found_, "message") + "; nothing was changed: add --yes to do it\n";
-    if (request_.act && done_ == 0)
+    if (request_.act && done_ == 0) {
+      may_come_ = request_.message.has_value();
       return problem{errc::check_failed, "the message is being sent just now", "ask again", {}};
+    }
     return std::move(text_);
   }
 

@@ -46,7 +46,9 @@ class sinks_request : public ::testing::Test {
   void refuse_first_of_p1() {
     w_.source.on_poll = [this](int) {
       if (w_.store.outboxes().rows() > 0) is_there_ = true;
-      while (!to_.under_way.empty() && !(asks_at_once_ && !answered_ && looks_ < k_looks_before)) {
+      if (refused_ && !to_.under_way.empty()) is_sent_again_ = true;
+      const bool holds = asks_at_once_ || (asks_while_sent_ && refused_);
+      while (!to_.under_way.empty() && !(holds && !answered_ && looks_ < k_looks_before)) {
         const auto& row = *std::find_if(to_.sent.rbegin(), to_.sent.rend(), [this](const output_row& sent) {
           return sent.position == to_.under_way.front();
         });
@@ -56,7 +58,7 @@ class sinks_request : public ::testing::Test {
       if (w_.status.snapshot().sinks.contains("receipts") &&
           w_.status.snapshot().sinks.at("receipts").refused > 0)
         refused_ = true;
-      if (answered_ && (!waits_for_idle_ || w_.store.outboxes().rows() == 0)) w_.stop = true;
+      if (answered_ && (failed_ || !waits_for_idle_ || w_.store.outboxes().rows() == 0)) w_.stop = true;
     };
   }
 
@@ -65,12 +67,14 @@ class sinks_request : public ::testing::Test {
     waits_for_idle_ = until_sent;
     reported<void> done = BOOST_OUTCOME_V2_NAMESPACE::success();
     std::thread client{[&] {
-      while (!refused_ && !(asks_at_once_ && is_there_)) std::this_thread::sleep_for(milliseconds{1});
+      const auto& may_ask = asks_while_sent_ ? is_sent_again_ : refused_;
+      while (!may_ask && !(asks_at_once_ && is_there_)) std::this_thread::sleep_for(milliseconds{1});
       done = sink_actor_of(inbox_.tasks)(request, "alice (uid 1000)", [this](std::string_view piece) {
         answer_ += piece;
         looks_ += piece.empty() ? 1 : 0;
         return true;
       });
+      failed_ = !done;
       answered_ = true;
     }};
     EXPECT_EQ(w_.run().end, session_end::drained);
@@ -82,12 +86,15 @@ class sinks_request : public ::testing::Test {
   mailbox inbox_;
   fake_publisher to_;
   bool waits_for_idle_{false};
-  bool asks_at_once_{false};           ///< and nothing is refused before it was looked for
+  bool asks_at_once_{false};     ///< and nothing is refused before it was looked for
+  bool asks_while_sent_{false};  ///< the message that was refused, once more
+  std::atomic<bool> is_sent_again_{false};
   std::atomic<bool> is_there_{false};  ///< a message, which may not have been tried yet
   std::atomic<int> looks_{0};  ///< whether whoever asked is there still: before each look for the message
   bool mended_{false};
   std::atomic<bool> refused_{false};
   std::atomic<bool> answered_{false};
+  std::atomic<bool> failed_{false};  ///< with an error, so that what it waits for need not come
   std::string answer_;
 };
 
@@ -115,6 +122,14 @@ TEST_F(sinks_request, skips_nothing_that_nobody_said_yes_to) {
   EXPECT_THAT(answer_, HasSubstr("1 message; nothing was changed: add --yes to do it"));
   EXPECT_EQ(w_.store.outboxes().of("receipts").rows(), 2U) << "that and what waits behind it";
   EXPECT_TRUE(w_.store.audits().empty());
+}
+
+TEST_F(sinks_request, waits_for_a_message_that_is_being_sent_again) {
+  asks_while_sent_ = true;
+  const auto done = ask({.verb = sink_verb::skip, .sink = "receipts", .message = 0, .act = true}, true);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_THAT(answer_, HasSubstr(", skipped: 422"));
+  EXPECT_EQ(w_.store.outboxes().rows(), 0U);
 }
 
 TEST_F(sinks_request, skips_a_message_for_good_and_keeps_an_audit_row) {
