@@ -54,7 +54,7 @@ TEST(another_cluster, is_asked_about_before_anything_is_read) {
     const auto refused = w.run_there(option);
     EXPECT_EQ(refused.code, 78) << refused.output;
     expect_in("was read from the cluster", refused.output);
-    expect_in("`--resume cluster`", refused.output);
+    expect_in(" --resume cluster`", refused.output);
     EXPECT_EQ(stored_offset(w.job, 0), 4);
   }
 }

@@ -12,7 +12,7 @@ TEST(resume_directory, accepts_the_loss_of_a_state_where_told_to) {
   half.feed.send();
   const auto refused = half.job.run_until_end();
   EXPECT_EQ(refused.code, 78) << refused.output;
-  expect_in("with `--resume kafka` to accept the loss and go on at " + std::to_string(lost), refused.output);
+  expect_in("accept the loss and go on at " + std::to_string(lost) + " with `ratchet run ", refused.output);
   const auto accepted = half.job.run_until_end({"--resume", "kafka"});
   EXPECT_EQ(accepted.code, 0) << accepted.output;
   EXPECT_EQ(stored_records(half.job), k_records);
@@ -124,9 +124,8 @@ TEST(resume_directory, lets_one_of_two_copies_go_on_and_refuses_the_other) {
   EXPECT_EQ(refused.code, 78) << refused.output;
   expect_in("was not joined", refused.output);
   expect_in("was written by another copy of this state directory", refused.output);
-  expect_in(
-      "make sure that it does not start again; then start the copy that goes on, with `--resume takeover`",
-      refused.output);
+  expect_in("make sure that it does not start again; then start the copy that goes on, with `ratchet run ",
+            refused.output);
   const auto too_early = job.run_until_end(with_state({"--resume", "takeover"}, copy));
   EXPECT_EQ(too_early.code, 78) << too_early.output;
   expect_in("it has live members", too_early.output);

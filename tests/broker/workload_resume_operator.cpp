@@ -20,7 +20,7 @@ TEST(resume_operator, is_told_that_a_rewind_alone_handles_nothing_again) {
                   std::to_string(stored_offset(half.job, p)),
               stopped.output);
   }
-  expect_in("with `--resume rebuild` to handle all records again into a new state", stopped.output);
+  expect_in(" --resume rebuild` to handle all records again into a new state", stopped.output);
 
   const auto no_answer = half.job.run_until_end({"--resume", "kafka"});
   EXPECT_EQ(no_answer.code, 1) << no_answer.output;
@@ -57,7 +57,7 @@ TEST(resume_operator, has_records_skipped_only_where_that_is_said) {
     expect_in("an operator or another program set the group's offset ahead to " + std::to_string(end) +
                   "; the state ends at " + std::to_string(stored),
               stopped.output);
-    expect_in("with `--resume store` to handle " + ranges.back() + " after all", stopped.output);
+    expect_in(" --resume store` to handle " + ranges.back() + " after all", stopped.output);
   }
   const auto no_answer = half.job.run_until_end({"--resume", "rebuild"});
   EXPECT_EQ(no_answer.code, 1) << no_answer.output;

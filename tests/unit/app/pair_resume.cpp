@@ -57,7 +57,8 @@ TEST_F(pair_resume, an_offset_that_was_set_back_is_answered_by_store) {
   set_offset(5);
   EXPECT_EQ(asked(first), "rewound");
   EXPECT_EQ(choices, std::vector<std::string>{"store"});
-  EXPECT_TRUE(hint.starts_with("stop the other instances of this log, then start one with `--resume store`"))
+  EXPECT_TRUE(hint.starts_with(
+      "stop the other instances of this log, then start one with `ratchet run --resume store`"))
       << hint;
   EXPECT_EQ(hint.find("rebuild"), std::string::npos) << hint;
   EXPECT_EQ(asked(second), "rewound") << "a take-over asks the same";
